@@ -1,0 +1,48 @@
+# The only commands a newcomer needs are `make demo` and `make test`.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.stamp-installed
+
+.PHONY: help venv demo test lint type format bench docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+venv: $(STAMP) ## make .venv with everything that development needs
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt -e '.[all]'
+	mkdir -p .venv/names
+	ln -sfn ../../agents .venv/names/hearts_agents
+	ln -sfn ../../train .venv/names/hearts_train
+	touch $@
+
+demo: $(STAMP) ## train for about two minutes, hold a tournament, plot it, run a short benchmark
+	$(BIN)/hearts demo
+
+test: $(STAMP) ## run the tests, without those marked slow
+	$(BIN)/pytest -n 2 -m 'not slow'
+
+lint: $(STAMP) ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# mypy doesn't see through an editable install to folders of another name, hence .venv/names.
+type: $(STAMP) ## check types
+	MYPYPATH=.venv/names $(BIN)/mypy
+
+format: $(STAMP) ## format, and mend what can be mended automatically
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## measure deals per second of every layer
+	$(BIN)/hearts bench
+
+docs: $(STAMP) ## regenerate the tables in the documents
+	$(BIN)/python docs/build.py
+
+clean: ## remove build outputs and caches, but not .venv or runs/
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find hearts_env agents train tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,20 @@
+"""The random agent: every legal action is equally likely."""
+
+from __future__ import annotations
+
+from hearts_env.agent import uniform
+from hearts_env.cards import Ints, choose
+from hearts_env.view import View
+
+
+class RandomAgent:
+    """Plays any legal action with equal probability."""
+
+    def __init__(self, seed: int = 0, name: str = "random") -> None:
+        """seed: another one plays differently on the same deals."""
+        self.name = name
+        self._seed = seed
+
+    def act(self, view: View) -> Ints:
+        """A random legal action for each view, int64 [N]."""
+        return choose(view.legal, uniform(view, self._seed))

@@ -1,0 +1,5 @@
+"""Hearts for research: a vectorised core for 2 to 7 players, and the environments around it."""
+
+from hearts_env.rules import Rules, RulesError
+
+__all__ = ["Rules", "RulesError"]

@@ -1,0 +1,152 @@
+"""A card is an int 0..51, a set of cards is a 52-bit integer, an action is a card or one of three names.
+
+Card `13*suit + rank`: suits C D H S are 0..3, ranks 2..A are 0..12.  The array functions take and return
+numpy arrays of any shape; a set is held in int64, which has room for the two moon choices as bits 52 and 53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sets = NDArray[np.int64]
+"""Card sets (or sets of actions), one 64-bit integer each."""
+Ints = NDArray[np.int64]
+"""Plain numbers, int64."""
+Bools = NDArray[np.bool_]
+"""Truth values."""
+Bytes = NDArray[np.uint8]
+"""Encodings and masks as bytes."""
+
+SUITS = "CDHS"
+RANKS = "23456789TJQKA"
+NUM_SUITS = len(SUITS)
+NUM_RANKS = len(RANKS)
+NUM_CARDS = NUM_SUITS * NUM_RANKS
+
+NO_CARD = -1
+NO_SEAT = -1
+NO_SUIT = -1
+
+ADD = NUM_CARDS
+"""The moon choice that adds the moon value to every opponent."""
+SUBTRACT = NUM_CARDS + 1
+"""The moon choice that subtracts the moon value from the shooter's own score."""
+NOOP = NUM_CARDS + 2
+"""No decision; only in the Parallel API."""
+NUM_ACTIONS = NUM_CARDS + 2
+"""Cards and moon choices (NOOP excluded)."""
+
+ALL_CARDS = (1 << NUM_CARDS) - 1
+SUIT_SETS = tuple(((1 << NUM_RANKS) - 1) << (NUM_RANKS * suit) for suit in range(NUM_SUITS))
+CLUBS, DIAMONDS, HEARTS, SPADES = SUIT_SETS
+MOON_CHOICES = (1 << ADD) | (1 << SUBTRACT)
+
+CARD_NAMES = tuple(rank + suit for suit in SUITS for rank in RANKS)
+ACTION_NAMES = (*CARD_NAMES, "add", "subtract", "noop")
+_CARD_OF_NAME = {name: card for card, name in enumerate(CARD_NAMES)}
+
+BLACK_MARIA = _CARD_OF_NAME["QS"]
+QS_SET = 1 << BLACK_MARIA
+
+
+class CardError(ValueError):
+    """Text that is no card, or cards that do not go together."""
+
+
+def parse_card(text: str) -> int:
+    """The card that `text` names: rank then suit, as in `QS`, `TC`, `10c` or `Q♠`.
+
+    Raises CardError for anything else.
+    """
+    if not isinstance(text, str):
+        raise CardError(f"a card is text such as 'QS', not {text!r}")
+    name = text.strip().upper().replace("10", "T").translate(_SUIT_SIGNS)
+    try:
+        return _CARD_OF_NAME[name]
+    except KeyError:
+        raise CardError(
+            f"{text[:20]!r} is no card: a card is a rank of {RANKS} and a suit of {SUITS}, as in 'QS'"
+        ) from None
+
+
+_SUIT_SIGNS = str.maketrans("♣♧♦♢♥♡♠♤", "CCDDHHSS")
+
+
+def card_set(cards: Iterable[int]) -> int:
+    """The set that holds the given cards."""
+    result = 0
+    for card in cards:
+        result |= 1 << card
+    return result
+
+
+def cards_in(cards: int) -> list[int]:
+    """The members of one set, lowest first (moon choices included)."""
+    cards = int(cards)
+    return [card for card in range(NUM_ACTIONS) if cards >> card & 1]
+
+
+def names_in(cards: int) -> list[str]:
+    """The names of the members of one set of actions, lowest first."""
+    return [ACTION_NAMES[card] for card in cards_in(cards)]
+
+
+def bit(cards: Ints) -> Sets:
+    """The sets that hold just the given card each.  int64, the shape of `cards`."""
+    return np.left_shift(np.int64(1), cards, dtype=np.int64)
+
+
+def count(sets: Sets) -> Ints:
+    """How many members each set has.  int64, the shape of `sets`."""
+    return np.bitwise_count(sets).astype(np.int64)
+
+
+def lowest(sets: Sets) -> Ints:
+    """The lowest member of each set; NO_CARD where a set is empty.  int64, the shape of `sets`."""
+    return np.frexp((sets & -sets).astype(np.float64))[1].astype(np.int64) - 1
+
+
+def highest(sets: Sets) -> Ints:
+    """The highest member of each set of cards; NO_CARD where empty.  int64, the shape of `sets`."""
+    return np.frexp(sets.astype(np.float64))[1].astype(np.int64) - 1
+
+
+def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
+    """The sets spelled out: uint8 [..., size] of 0 and 1, one place a card (or action)."""
+    as_bytes = np.ascontiguousarray(sets, dtype="<i8")[..., None].view(np.uint8)
+    return np.unpackbits(as_bytes, axis=-1, count=size, bitorder="little")
+
+
+def nth(sets: Sets, index: Ints) -> Ints:
+    """The member number `index` (0 the lowest) of each set, int64; `index` must be below its count."""
+    rest = sets.view(np.uint64)
+    left = index.astype(np.uint8)
+    place = np.zeros(sets.shape, np.uint8)
+    for width, dtype in (
+        (32, np.uint32),
+        (16, np.uint16),
+        (8, np.uint8),
+        (4, np.uint8),
+        (2, np.uint8),
+        (1, np.uint8),
+    ):
+        low = rest & rest.dtype.type((1 << width) - 1)
+        below = np.bitwise_count(low)
+        past = left >= below
+        left -= below * past
+        place += np.uint8(width) * past
+        rest = np.where(past, rest >> rest.dtype.type(width), low).astype(dtype)
+    return place.astype(np.int64)
+
+
+def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
+    """A member of each set at random: `uniform` in [0, 1) decides which, all equally likely.
+
+    int64, the shape of `sets`.  An empty set gives NO_CARD.
+    """
+    size = np.bitwise_count(sets)
+    picked = nth(sets, (uniform * size).astype(np.uint8))
+    return np.where(size == 0, NO_CARD, picked)

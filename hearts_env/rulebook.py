@@ -1,0 +1,60 @@
+"""The rules of play as branch-free arithmetic on card sets.
+
+Every function works on int64 arrays of any one shape and, unchanged, on single integers: this is the one text of
+the rules.  A condition is a mask: all ones (-1) or 0.  `rules` is the PlayMasks of a Lookup.  Section numbers are
+those of docs/rules.md.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_env.cards import HEARTS, QS_SET
+from hearts_env.lookup import PlayMasks
+
+Set = TypeVar("Set", int, NDArray[np.int64])
+
+SIGN = 63
+
+
+def empty(cards: Set) -> Set:
+    """All ones where the set has no member."""
+    return (cards - 1) >> SIGN
+
+
+def either(first: Set, second: Set) -> Set:
+    """The first set, or the second where the first is empty."""
+    return first | (second & empty(first))
+
+
+def legal_follow(rules: PlayMasks, hand: Set, led: Set, first: Set) -> Set:
+    """What may be played to a trick that has begun: follow suit, else discard.
+
+    led: the set of the suit led.  first: all ones on the first trick, where penalty cards may be barred from a
+    hand that has others.
+    """
+    ban = first & rules.ban
+    safe = hand & ~rules.penalty
+    dump = either(hand & rules.dump_hearts, hand)
+    discard = (hand & ~ban) | (either(safe, dump) & ban)
+    return either(hand & led, discard)
+
+
+def legal_lead(rules: PlayMasks, hand: Set, broken: Set, opening: Set) -> Set:
+    """What may be led: anything but hearts until they are broken, or unless only hearts are left.
+
+    broken: all ones once hearts are broken.  opening: the set that the very first lead is limited to, or 0.
+    """
+    plain = hand & ~HEARTS
+    only_queen = empty(plain ^ QS_SET) & rules.queen_frees
+    free = broken | rules.free | empty(plain) | only_queen
+    return either(hand & opening, plain | (hand & free))
+
+
+def breaks(rules: PlayMasks, card: Set, led: Set) -> Set:
+    """All ones where the card played (a set of one) breaks hearts.  led: the set of the suit led, 0 for a lead."""
+    off_suit = empty(card & led) & ~empty(led)
+    return ~empty(card & rules.breakers) | (off_suit & rules.void_breaks)

@@ -1,0 +1,1 @@
+"""Training agents for Hearts by self-play, and the `hearts` program."""
