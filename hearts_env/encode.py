@@ -25,7 +25,8 @@ from hearts_env.cards import (
     members,
 )
 from hearts_env.lookup import Lookup
-from hearts_env.rules import CHOICES
+from hearts_env.lookup import lookup as make_lookup
+from hearts_env.rules import CHOICES, SCORINGS, Rules
 from hearts_env.state import MOON, PASS, PLAY
 from hearts_env.view import View
 
@@ -212,32 +213,36 @@ def _order(view: View, out: Bytes) -> None:
     out[:, NUM_CARDS : NUM_CARDS + plays] = view.players + 1
 
 
-RULE_FLAGS: tuple[tuple[str, Callable[[Lookup], bool]], ...] = (
-    *((f"{n} players", lambda lookup, n=n: lookup.num_players == n) for n in range(2, MAX_SEATS + 1)),  # type: ignore[misc]
-    *(
-        (
-            f"{field}={value}",
-            lambda lookup, field=field, value=value: getattr(lookup.rules, field) == value,
-        )  # type: ignore[misc]
-        for field in ("hearts_broken_by", "moon", "bonus_card", "scoring")
-        for value in (*CHOICES.get(field, ("standard", "spot", "black_maria")),)
-        if value is not None
-    ),
-    ("points may fall on the first trick", lambda lookup: not lookup.play.ban),
-    ("hearts may be led from hearts and QS", lambda lookup: lookup.rules.lead_hearts_with_qs),
-    ("hearts are trumps", lambda lookup: lookup.rules.trump is not None),
-    ("a moon needs the bonus card", lambda lookup: lookup.rules.moon_needs_bonus),
-    ("a trickless seat gets a bonus", lambda lookup: lookup.rules.no_tricks_bonus != 0),
-    ("fixed teams", lambda lookup: lookup.teams),
-    ("a team may shoot the moon", lambda lookup: lookup.rules.team_moon == "team"),
-)
-"""The bytes of the `rules` block: what each says, and how it is told."""
+def rule_flags(lookup: Lookup) -> dict[str, bool]:
+    """What a player must know of the rules: the bytes of the `rules` block in order, each with its meaning."""
+    rules = lookup.rules
+    choices = {name: CHOICES[name] for name in ("hearts_broken_by", "moon", "bonus_card")}
+    choices["scoring"] = tuple(SCORINGS)
+    return {
+        **{f"{players} players": rules.num_players == players for players in range(2, MAX_SEATS + 1)},
+        **{
+            f"{name}={value}": getattr(rules, name) == value
+            for name, values in choices.items()
+            for value in values
+            if value is not None
+        },
+        "points may fall on the first trick": rules.first_trick_points == "allowed",
+        "hearts may be led from hearts and QS": rules.lead_hearts_with_qs,
+        "hearts are trumps": rules.trump is not None,
+        "a moon needs the bonus card": rules.moon_needs_bonus,
+        "a seat without a trick gets a bonus": rules.no_tricks_bonus != 0,
+        "fixed teams": rules.teams is not None,
+        "a team may shoot the moon": rules.team_moon == "team",
+    }
 
 
 @lru_cache(maxsize=1024)
 def rules_bytes(lookup: Lookup) -> Bytes:
-    """The `rules` block, uint8 [number of RULE_FLAGS]: what a player must know of the rules."""
-    return np.array([flag(lookup) for _, flag in RULE_FLAGS], np.uint8)
+    """The `rules` block, uint8: see `rule_flags`."""
+    return np.array(list(rule_flags(lookup).values()), np.uint8)
+
+
+RULE_NAMES = tuple(rule_flags(make_lookup(Rules())))
 
 
 @cache
@@ -333,9 +338,9 @@ def _specs(order: bool) -> tuple[_Spec, ...]:
         _Spec("broken", 1, False, "hearts are broken", lambda v, out: np.copyto(out[:, 0], v.broken)),
         _Spec(
             "rules",
-            len(RULE_FLAGS),
+            len(RULE_NAMES),
             False,
-            "what a player must know of the rules: " + "; ".join(name for name, _ in RULE_FLAGS),
+            "what a player must know of the rules: " + "; ".join(RULE_NAMES),
             _rules,
         ),
     )

@@ -275,7 +275,7 @@ def _finish(lookup: Lookup, state: State, rows: Rows) -> None:
             lookup,
             state,
             rows,
-            automatic_choice(lookup, state.taken[rows], shooters, state.scores[rows]),
+            automatic_choice(lookup, state.taken[rows], shooters, state.scores[rows].astype(np.int64)),
         )
     else:
         choice = SUBTRACT if lookup.rules.moon == "subtract" else ADD

@@ -95,7 +95,7 @@ def play(
     return result
 
 
-def next_deal_id(first: Ints, deal_no: Ints) -> Ints:
+def next_deal_id(first: Ints, deal_no: NDArray[np.integer]) -> Ints:
     """The id of deal number `deal_no` in the game that begins with deal id `first`; int64 [N]."""
     hashed = mix(mix(first.astype(np.uint64)) + deal_no.astype(np.uint64))
     later = (hashed >> np.uint64(1)).astype(np.int64)

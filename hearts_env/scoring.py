@@ -34,7 +34,7 @@ def shooter(lookup: Lookup, taken: Sets) -> Ints:
     shot = (_shooting_side(lookup, taken) & lookup.moon_set) == needed[:, None]
     shot &= (needed & lookup.play.penalty != 0)[:, None]
     queen = (taken & QS_SET) != 0
-    weight: Ints = card_points(lookup, taken) + queen * _QUEEN_DECIDES + _POSITIVE
+    weight = card_points(lookup, taken) + queen * _QUEEN_DECIDES + _POSITIVE
     return np.where(shot.any(axis=1), np.argmax(weight * shot, axis=1), NO_SEAT)
 
 

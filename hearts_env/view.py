@@ -61,7 +61,8 @@ class View:
     def out(self) -> Sets:
         """int64 [N]: cards not seen by the viewer: in other hands, or dead."""
         seen = self.hand | np.bitwise_or.reduce(self.played, axis=1)
-        return self.lookup.deck & ~seen
+        out: Sets = self.lookup.deck & ~seen
+        return out
 
     @property
     def known(self) -> Sets:
@@ -76,7 +77,8 @@ class View:
     @property
     def trick_no(self) -> Ints:
         """int64 [N]: tricks completed."""
-        return self.count // self.lookup.num_players * (self.phase != PASS)
+        tricks: Ints = self.count // self.lookup.num_players * (self.phase != PASS)
+        return tricks
 
     @property
     def players(self) -> NDArray[np.int8]:
