@@ -85,8 +85,12 @@ def card_set(cards: Iterable[int]) -> int:
 
 def cards_in(cards: int) -> list[int]:
     """The members of one set, lowest first (moon choices included)."""
-    cards = int(cards)
-    return [card for card in range(NUM_ACTIONS) if cards >> card & 1]
+    rest, result = int(cards), []
+    while rest:
+        lowest_bit = rest & -rest
+        result.append(lowest_bit.bit_length() - 1)
+        rest ^= lowest_bit
+    return result
 
 
 def names_in(cards: int) -> list[str]:

@@ -1,7 +1,8 @@
 """A View as bytes: how a network sees it.
 
 The layout is data: a list of named blocks with offset, size and meaning, from which the writer here, the table in
-docs/encoding.md and the tests are made.
+docs/encoding.md and the tests are made.  Every byte is 0 or 1 (except in the optional `order` block), so an encoding
+also exists packed, eight bytes to one: `encode_packed` and `unpack`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from hearts_env.cards import (
     NUM_CARDS,
     NUM_SUITS,
     QS_SET,
-    Bools,
     Bytes,
     Ints,
     Sets,
+    count,
     members,
 )
 from hearts_env.lookup import Lookup
@@ -36,8 +37,10 @@ POINT_STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26)
 SCORE_STEPS = 10
 """The `scores` block has one byte a tenth of the target: has the seat's score reached it?"""
 MAX_TRICKS = 26
+MAX_PICKS = 4
 ENCODING_VERSION = 1
 """Goes up whenever the bytes of some View change."""
+WORD_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,13 @@ class Layout:
     """Where everything lies in an encoding of `size` bytes.
 
     seats: columns of the seat blocks: the table's seats, or seven, with zeros for seats that are not there.
+    order: is there a block for the order of play?
     """
 
     blocks: tuple[Block, ...]
     size: int
     seats: int
+    order: bool
 
     def __getitem__(self, name: str) -> slice:
         """The slice of a block; KeyError for a name that is not there."""
@@ -73,22 +78,31 @@ class Layout:
     def __iter__(self) -> Iterator[Block]:
         return iter(self.blocks)
 
+    @property
+    def bits(self) -> int:
+        """Bytes that are 0 or 1: all but the order block."""
+        return self.size - (ORDER_SIZE if self.order else 0)
 
-Writer = Callable[[View, Bytes], None]
+    @property
+    def words(self) -> int:
+        """64-bit words of a packed encoding."""
+        return -(-self.bits // WORD_BITS)
+
+
+ORDER_SIZE = 2 * NUM_CARDS
 
 
 @dataclass(frozen=True)
 class _Spec:
-    """A block before it has a place: `size` is bytes a seat where `by_seat`."""
+    """A block before it has a place."""
 
     name: str
     size: int
+    """Bytes, in all or for each seat."""
     by_seat: bool
+    bits: Callable[[View], Sets]
+    """The bytes to come as the bits of one integer: int64 [N], or [N, P] where `by_seat`."""
     meaning: str
-    write: Writer | None = None
-    """Fills uint8 [N, size] (or [N, P, size]), zeroed beforehand; None for sets, which are written together."""
-    cards: Callable[[View], Sets] | None = None
-    """The set int64 [N] (or [N, P]) to spell out card by card."""
 
 
 def layout(lookup: Lookup, *, pad: bool = False, order: bool = False) -> Layout:
@@ -103,34 +117,60 @@ def layout(lookup: Lookup, *, pad: bool = False, order: bool = False) -> Layout:
 def _layout(num_players: int, pad: bool, order: bool) -> Layout:
     seats = MAX_SEATS if pad else num_players
     blocks, offset = [], 0
-    for spec in _specs(order):
+    for spec in _SPECS:
         size = spec.size * seats if spec.by_seat else spec.size
         blocks.append(Block(spec.name, offset, size, spec.size if spec.by_seat else 0, spec.meaning))
         offset += size
-    return Layout(tuple(blocks), offset, seats)
+    if order:
+        blocks.append(Block("order", offset, ORDER_SIZE, 0, _ORDER_MEANING))
+        offset += ORDER_SIZE
+    return Layout(tuple(blocks), offset, seats, order)
 
 
 def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
-    """The views as uint8 [N, F], F = `layout.size`; written into `out` where given (rows contiguous).
+    """The views as uint8 [N, F], F = `layout.size`; written into `out` where given.
 
     layout: from `layout` for the same rules.
     """
     if out is None:
         out = np.empty((len(view), layout.size), np.uint8)
-    order = layout.blocks[-1].name == "order"
-    specs = _specs(order)
-    sets = [spec for spec in specs if spec.cards]
-    end = layout.blocks[len(sets)].offset
-    _write_sets(layout, view, out[:, :end], sets)
-    out[:, end:] = 0
-    for spec, block in zip(specs[len(sets) :], layout.blocks[len(sets) :], strict=True):
-        assert spec.write is not None
-        target = out[:, block.offset : block.offset + block.size]
-        if spec.by_seat:
-            seats = view.lookup.num_players
-            target = target.reshape(len(view), layout.seats, spec.size)[:, :seats]
-        spec.write(view, target)
+    packed = encode_packed(layout, view)
+    for begin in range(0, len(view), _CHUNK):
+        rows = slice(begin, begin + _CHUNK)
+        out[rows, : layout.bits] = unpack(layout, packed[rows])
+    if layout.order:
+        _write_order(view, out[:, layout.bits :])
     return out
+
+
+def encode_packed(layout: Layout, view: View) -> Sets:
+    """The encodings with eight bytes packed into one, int64 [N, layout.words]; the order block is not in it."""
+    words = np.zeros((layout.words, len(view)), np.int64)
+    for spec, block in zip(_SPECS, layout.blocks, strict=False):
+        bits = spec.bits(view)
+        if not spec.by_seat:
+            _place(words, block.offset, block.size, bits)
+        elif block.size < WORD_BITS:
+            shifts = np.arange(0, bits.shape[1] * spec.size, spec.size)[:, None]
+            _place(words, block.offset, block.size, np.bitwise_or.reduce(bits.T << shifts, axis=0))
+        else:
+            for seat, column in enumerate(bits.T):
+                _place(words, block.offset + seat * spec.size, spec.size, column)
+    return np.ascontiguousarray(words.T)
+
+
+def _place(words: Sets, offset: int, size: int, bits: Sets) -> None:
+    """Put the lowest `size` bits of each number at bit `offset` of its row of words.  words: int64 [words, N]."""
+    word, shift = divmod(offset, WORD_BITS)
+    words[word] |= bits << shift
+    if shift + size > WORD_BITS:
+        words[word + 1] |= bits >> (WORD_BITS - shift)
+
+
+def unpack(layout: Layout, packed: Sets) -> Bytes:
+    """What `encode_packed` packed, as bytes of 0 and 1: uint8 [..., layout.bits]."""
+    as_bytes = np.ascontiguousarray(packed, dtype="<i8").view(np.uint8)
+    return np.unpackbits(as_bytes, axis=-1, count=layout.bits, bitorder="little")
 
 
 def action_mask(legal: Sets, size: int = NUM_ACTIONS) -> NDArray[np.int8]:
@@ -138,79 +178,62 @@ def action_mask(legal: Sets, size: int = NUM_ACTIONS) -> NDArray[np.int8]:
     return members(legal, size).view(np.int8)
 
 
-def _write_sets(layout: Layout, view: View, out: Bytes, sets: list[_Spec]) -> None:
-    seats = view.lookup.num_players
-    columns = sum(layout.seats if spec.by_seat else 1 for spec in sets)
-    cards = np.zeros((len(view), columns), np.int64)
-    place = 0
-    for spec in sets:
-        assert spec.cards is not None
-        if spec.by_seat:
-            cards[:, place : place + seats] = spec.cards(view)
-            place += layout.seats
-        else:
-            cards[:, place] = spec.cards(view)
-            place += 1
-    out.reshape(len(view), columns, NUM_CARDS)[...] = members(cards)
+_CHUNK = 256
+"""Rows unpacked at a time: they stay in the processor's cache."""
 
 
-# -- the writers -----------------------------------------------------------------------------------------------------
-
-
-def _legal(view: View, out: Bytes) -> None:
-    out[...] = members(view.legal, NUM_ACTIONS)
-
-
-def _phase(view: View, out: Bytes) -> None:
-    for place, phase in enumerate((PASS, PLAY, MOON)):
-        out[:, place] = view.phase == phase
-
-
-def _one_hot(values: NDArray[np.integer], out: Bytes, valid: Bools | None = None) -> None:
-    """Set byte `values[n]` of row n; nothing where it is negative, or not valid."""
-    np.equal(values[..., None], np.arange(out.shape[-1]), out=out.view(np.bool_))
-    if valid is not None:
-        out &= valid[..., None]
-
-
-def _at_least(values: Ints, steps: Ints, out: Bytes) -> None:
-    np.greater_equal(values[..., None], steps, out=out.view(np.bool_))
-
-
-def _pick_no(view: View, out: Bytes) -> None:
-    picked = np.bitwise_count(view.picks)
-    _one_hot(picked, out, view.phase == PASS)
-
-
-def _trick_no(view: View, out: Bytes) -> None:
-    _at_least(view.trick_no, np.arange(1, MAX_TRICKS + 1), out)
-
-
-def _position(view: View, out: Bytes) -> None:
-    _one_hot(np.bitwise_count(view.table), out, view.phase == PLAY)
-
-
-def _winning(view: View, out: Bytes) -> None:
-    out[...] = view.best_seat[:, None] == np.arange(out.shape[1])
-
-
-def _scores(view: View, out: Bytes) -> None:
-    target = view.lookup.rules.target
-    _at_least(view.scores * SCORE_STEPS, target * np.arange(1, SCORE_STEPS + 1), out)
-
-
-def _voids(view: View, out: Bytes) -> None:
-    np.not_equal(view.voids[..., None] & (1 << np.arange(NUM_SUITS)), 0, out=out.view(np.bool_))
-
-
-def _rules(view: View, out: Bytes) -> None:
-    out[...] = rules_bytes(view.lookup)
-
-
-def _order(view: View, out: Bytes) -> None:
-    plays = view.plays.shape[1]
+def _write_order(view: View, out: Bytes) -> None:
+    plays = view.lookup.num_plays
+    out[...] = 0
     out[:, :plays] = view.plays + 1
     out[:, NUM_CARDS : NUM_CARDS + plays] = view.players + 1
+
+
+# -- the blocks: each turns a View into bits ---------------------------------------------------------------------------
+
+
+def _thermometer(steps: tuple[int, ...]) -> Sets:
+    """Bits by value: bit i is set where the value is at least `steps[i]`."""
+    return np.array([sum((value >= step) << i for i, step in enumerate(steps)) for value in range(steps[-1] + 1)])
+
+
+_ONE_HOT = np.array([*(1 << value for value in range(MAX_TRICKS + 1)), 0])
+"""One bit by value; none for -1."""
+_CARD_BITS = np.array([*(1 << card for card in range(NUM_CARDS)), 0])
+_POINT_BITS = _thermometer(POINT_STEPS)
+_TRICK_BITS = _thermometer(tuple(range(1, MAX_TRICKS + 1)))
+_SCORE_BITS = _thermometer(tuple(range(1, SCORE_STEPS + 1)))
+
+
+def _one_hot_when(holds: NDArray[np.bool_], values: Ints) -> Sets:
+    return _ONE_HOT.take(np.where(holds, values, -1))
+
+
+def _pick_bits(view: View) -> Sets:
+    return _one_hot_when(view.phase == PASS, np.minimum(count(view.picks), MAX_PICKS - 1))
+
+
+def _score_bits(view: View) -> Sets:
+    target = view.lookup.rules.target
+    return _score_table(target).take(view.scores.T, mode="clip").T
+
+
+@lru_cache(maxsize=64)
+def _score_table(target: int) -> Sets:
+    """Bits by score, from 0 to the target."""
+    bits: Sets = _SCORE_BITS[np.arange(target + 1) * SCORE_STEPS // target]
+    return bits
+
+
+def _phase_bits(view: View) -> Sets:
+    bits: Sets = _ONE_HOT.take(np.where(view.phase <= MOON, view.phase, -1))
+    return bits
+
+
+def _winning_bits(view: View) -> Sets:
+    seats = np.arange(view.lookup.num_players)[:, None]
+    winning: Sets = (view.best_seat == seats).astype(np.int64).T
+    return winning
 
 
 def rule_flags(lookup: Lookup) -> dict[str, bool]:
@@ -237,120 +260,69 @@ def rule_flags(lookup: Lookup) -> dict[str, bool]:
 
 
 @lru_cache(maxsize=1024)
-def rules_bytes(lookup: Lookup) -> Bytes:
-    """The `rules` block, uint8: see `rule_flags`."""
-    return np.array(list(rule_flags(lookup).values()), np.uint8)
+def _rule_bits(lookup: Lookup) -> int:
+    return sum(holds << place for place, holds in enumerate(rule_flags(lookup).values()))
 
 
-RULE_NAMES = tuple(rule_flags(make_lookup(Rules())))
-
-
-@cache
-def _specs(order: bool) -> tuple[_Spec, ...]:
-    card = NUM_CARDS
-    specs = (
-        _Spec("hand", card, False, "cards held", cards=lambda v: v.hand),
-        _Spec(
-            "out",
-            card,
-            False,
-            "cards the viewer has not seen (in other hands, or dead)",
-            cards=lambda v: v.out,
-        ),
-        _Spec("picks", card, False, "cards picked to pass, or passed", cards=lambda v: v.picks),
-        _Spec("got", card, False, "cards received in the pass", cards=lambda v: v.got),
-        _Spec(
-            "known",
-            card,
-            True,
-            "cards known to be in the seat's hand: the viewer passed them",
-            cards=lambda v: v.known,
-        ),
-        _Spec("played", card, True, "cards the seat has played", cards=lambda v: v.played),
-        _Spec(
-            "trick",
-            card,
-            True,
-            "the seat's card in the current trick",
-            cards=lambda v: v.played & v.table[:, None],
-        ),
-        _Spec("legal", NUM_ACTIONS, False, "legal actions: cards, add, subtract", _legal),
-        _Spec("phase", 3, False, "pass, play, moon choice", _phase),
-        _Spec(
-            "pick_no",
-            card // 2,
-            False,
-            "how many cards the viewer has picked, one of 0..25; 0 after the pass",
-            _pick_no,
-        ),
-        _Spec("trick_no", MAX_TRICKS, False, "at least 1, 2, ... 26 tricks are complete", _trick_no),
-        _Spec(
-            "position",
-            MAX_SEATS,
-            False,
-            "how many seats have played to the trick, one of 0..6",
-            _position,
-        ),
-        _Spec("led", NUM_SUITS, False, "the suit led", lambda v, out: _one_hot(v.led, out)),
-        _Spec(
-            "winning",
-            1,
-            True,
-            "the seat is winning the trick",
-            lambda v, out: _winning(v, out[..., 0]),
-        ),
-        _Spec(
-            "offset",
-            MAX_SEATS,
-            False,
-            "pass offset of the deal, one of 0..6 (0 hold)",
-            lambda v, out: _one_hot(v.offset, out),
-        ),
-        _Spec("voids", NUM_SUITS, True, "suits the seat has failed to follow", _voids),
-        _Spec(
-            "points",
-            len(POINT_STEPS),
-            True,
-            f"points taken are at least {POINT_STEPS}",
-            lambda v, out: _at_least(v.points, np.array(POINT_STEPS), out),
-        ),
-        _Spec(
-            "queen",
-            1,
-            True,
-            "the seat has taken QS",
-            lambda v, out: np.not_equal(v.taken & QS_SET, 0, out=out[..., 0].view(np.bool_)),
-        ),
-        _Spec(
-            "bonus",
-            1,
-            True,
-            "the seat has taken the bonus card",
-            lambda v, out: np.not_equal(v.taken & v.lookup.bonus, 0, out=out[..., 0].view(np.bool_)),
-        ),
-        _Spec(
-            "scores",
-            SCORE_STEPS,
-            True,
-            "score is at least 1, 2, ... 10 tenths of the target",
-            _scores,
-        ),
-        _Spec("broken", 1, False, "hearts are broken", lambda v, out: np.copyto(out[:, 0], v.broken)),
-        _Spec(
-            "rules",
-            len(RULE_NAMES),
-            False,
-            "what a player must know of the rules: " + "; ".join(RULE_NAMES),
-            _rules,
-        ),
-    )
-    if order:
-        order_block = _Spec(
-            "order",
-            2 * card,
-            False,
-            "52 bytes: card + 1 of each play in order, 0 beyond; 52 bytes: seat + 1 of its player",
-            _order,
-        )
-        return (*specs, order_block)
-    return specs
+_RULE_NAMES = tuple(rule_flags(make_lookup(Rules())))
+_CARDS = NUM_CARDS
+_SPECS = (
+    _Spec("hand", _CARDS, False, lambda v: v.hand, "cards held"),
+    _Spec("out", _CARDS, False, lambda v: v.out, "cards the viewer has not seen (in other hands, or dead)"),
+    _Spec("picks", _CARDS, False, lambda v: v.picks, "cards picked to pass, or passed"),
+    _Spec("got", _CARDS, False, lambda v: v.got, "cards received in the pass"),
+    _Spec("kept", _CARDS, False, lambda v: v.kept, "cards the viewer passed that the receiver still holds"),
+    _Spec("trick", _CARDS, False, lambda v: v.table, "cards of the current trick"),
+    _Spec("best", _CARDS, False, lambda v: _CARD_BITS.take(v.best), "the card that is winning the trick"),
+    _Spec("played", _CARDS, True, lambda v: v.played, "cards the seat has played, in the current trick too"),
+    _Spec("legal", NUM_ACTIONS, False, lambda v: v.legal, "legal actions: the cards, add, subtract"),
+    _Spec("phase", 3, False, _phase_bits, "pass, play, moon choice"),
+    _Spec("pick_no", MAX_PICKS, False, _pick_bits, "cards the viewer has picked in the pass phase: 0, 1, 2, 3 or more"),
+    _Spec(
+        "trick_no",
+        MAX_TRICKS,
+        False,
+        lambda v: _TRICK_BITS.take(v.trick_no),
+        "at least 1, 2, ... 26 tricks are complete",
+    ),
+    _Spec(
+        "position",
+        MAX_SEATS,
+        False,
+        lambda v: _one_hot_when(v.phase == PLAY, count(v.table)),
+        "seats that have played to the trick, one of 0..6",
+    ),
+    _Spec("led", NUM_SUITS, False, lambda v: _ONE_HOT.take(v.led), "the suit led: C D H S"),
+    _Spec("winning", 1, True, _winning_bits, "the seat is winning the trick"),
+    _Spec(
+        "offset", MAX_SEATS, False, lambda v: _ONE_HOT.take(v.offset), "pass offset of the deal, one of 0..6; 0 is hold"
+    ),
+    _Spec("voids", NUM_SUITS, True, lambda v: v.voids, "suits the seat has failed to follow: C D H S"),
+    _Spec(
+        "points",
+        len(POINT_STEPS),
+        True,
+        lambda v: _POINT_BITS.take(v.points.T, mode="clip").T,
+        f"points taken in this deal are at least {', '.join(map(str, POINT_STEPS))}",
+    ),
+    _Spec("queen", 1, True, lambda v: (v.taken & QS_SET != 0).astype(np.int64), "the seat has taken QS"),
+    _Spec(
+        "bonus",
+        1,
+        True,
+        lambda v: (v.taken & v.lookup.bonus != 0).astype(np.int64),
+        "the seat has taken the bonus card",
+    ),
+    _Spec("scores", SCORE_STEPS, True, _score_bits, "score is at least 1, 2, ... 10 tenths of the target"),
+    _Spec("broken", 1, False, lambda v: v.broken.astype(np.int64), "hearts are broken"),
+    _Spec(
+        "rules",
+        len(_RULE_NAMES),
+        False,
+        lambda v: np.full(len(v), _rule_bits(v.lookup)),
+        "what a player must know of the rules: " + "; ".join(_RULE_NAMES),
+    ),
+)
+_ORDER_MEANING = (
+    "52 bytes: card + 1 of each play in order, 0 beyond; 52 bytes: seat + 1 of who played it (0 + 1 is the viewer)"
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,7 @@ class Result:
     agents: tuple[str, ...]
     lineup: NDArray[np.int16]  # int16 [M, P]  which agent sat where
     deal_ids: Ints  # int64 [M]
-    points: NDArray[np.int16]  # int16 [M, P]  what the deal added to the score; in games the final score
+    points: NDArray[np.int16]  # int16 [M, P] (int32 if need be)  what the deal added; in games the final score
     winners: Bools  # bool [M, P]  lowest score of the deal or game, ties shared
     moons: NDArray[np.int16]  # int16 [M, P]  moons shot
     deals: Ints  # int64 [M]  deals played
@@ -82,7 +82,7 @@ def play(
         agents=tuple(agent.name for agent in agents),
         lineup=seats,
         deal_ids=ids,
-        points=np.zeros(shape, np.int16),
+        points=np.zeros(shape, np.int32),
         winners=np.zeros(shape, np.bool_),
         moons=np.zeros(shape, np.int16),
         deals=np.zeros(len(ids), np.int64),
@@ -92,7 +92,8 @@ def play(
     for begin in range(0, len(ids), tables):
         rows = np.arange(begin, min(begin + tables, len(ids)))
         _play_tables(info, agents, result, rows, games, seed, on_deals)
-    return result
+    fits = np.abs(result.points).max(initial=0) <= np.iinfo(np.int16).max
+    return replace(result, points=result.points.astype(np.int16)) if fits else result
 
 
 def next_deal_id(first: Ints, deal_no: NDArray[np.integer]) -> Ints:

@@ -15,6 +15,9 @@ from typing import Any, Final, Literal, cast
 
 from hearts_env.cards import CARD_NAMES, CLUBS, NUM_CARDS, RANKS, CardError, card_set, parse_card
 
+LIMIT = 10_000
+"""No number in the rules may be larger: scores are counted in 32 bits."""
+
 Removed = tuple[str, ...]
 CardPoints = tuple[tuple[str, int], ...]
 
@@ -193,7 +196,7 @@ class Rules:
             "sun_value",
             "target",
         ):
-            _require(self, name, _is_int(getattr(self, name)), "must be a whole number")
+            _require(self, name, _is_int(getattr(self, name)), f"must be a whole number up to {LIMIT}")
         for name in ("lead_hearts_with_qs", "moon_needs_bonus", "end_strict"):
             _require(self, name, isinstance(getattr(self, name), bool), "must be True or False")
 
@@ -260,7 +263,7 @@ class Rules:
                     self,
                     "scoring",
                     _is_int(value),
-                    f"{name} must be worth a whole number of points",
+                    f"{name} must be worth a whole number up to {LIMIT}",
                 )
                 points[card] = value
         except (CardError, TypeError) as error:
@@ -515,7 +518,7 @@ def _default_cycle(num_players: int) -> tuple[int, ...]:
 
 
 def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LIMIT
 
 
 def _one_of(values: tuple[object, ...]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import ADD, NO_SEAT, QS_SET, SUBTRACT, Bools, Ints, Sets, count
+from hearts_env.cards import ADD, NO_SEAT, QS_SET, SUBTRACT, Bools, Ints, Sets
 from hearts_env.lookup import Lookup
 
 PARTNER = 2
@@ -34,8 +34,9 @@ def shooter(lookup: Lookup, taken: Sets) -> Ints:
     shot = (_shooting_side(lookup, taken) & lookup.moon_set) == needed[:, None]
     shot &= (needed & lookup.play.penalty != 0)[:, None]
     queen = (taken & QS_SET) != 0
-    weight = card_points(lookup, taken) + queen * _QUEEN_DECIDES + _POSITIVE
-    return np.where(shot.any(axis=1), np.argmax(weight * shot, axis=1), NO_SEAT)
+    weight: Ints = card_points(lookup, taken) + queen * _QUEEN_DECIDES + _POSITIVE
+    seat: Ints = np.where(shot.any(axis=1), np.argmax(weight * shot, axis=1), NO_SEAT)
+    return seat
 
 
 def deal_points(lookup: Lookup, taken: Sets, shooters: Ints, choices: Ints) -> Ints:
@@ -45,7 +46,7 @@ def deal_points(lookup: Lookup, taken: Sets, shooters: Ints, choices: Ints) -> I
     SUBTRACT, read only where there is a shooter.
     """
     rules = lookup.rules
-    plain = card_points(lookup, taken) + rules.no_tricks_bonus * (taken == 0)
+    plain: Ints = card_points(lookup, taken) + rules.no_tricks_bonus * (taken == 0)
     moon = shooters != NO_SEAT
     if not moon.any():
         return plain
@@ -98,9 +99,9 @@ def side_scores(lookup: Lookup, scores: Ints) -> Ints:
 
 
 def _points_in(point_sets: tuple[tuple[int, int], ...], taken: Sets) -> Ints:
-    total = np.zeros(taken.shape, np.int64)
+    total = np.zeros_like(taken)
     for cards, points in point_sets:
-        total += count(taken & cards) * points
+        total += np.multiply(np.bitwise_count(taken & cards), points, dtype=np.int64)
     return total
 
 

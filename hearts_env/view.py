@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets, count
+from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets
 from hearts_env.engine import legal, mix, pass_offset
 from hearts_env.lookup import Lookup
 from hearts_env.scoring import card_points
@@ -29,7 +30,6 @@ class View:
     picks: Sets  # int64 [N]  cards picked to pass, or passed
     got: Sets  # int64 [N]  cards received in the pass; 0 before it
     table: Sets  # int64 [N]  cards of the current trick
-    trick: NDArray[np.int8]  # int8 [N, P]  the card of each seat in the current trick; NO_CARD if none
     played: Sets  # int64 [N, P]  all cards that each seat has played in this deal
     taken: Sets  # int64 [N, P]  cards that each seat has captured
     voids: Ints  # int64 [N, P]  bit `suit`: the seat has failed to follow this suit
@@ -46,8 +46,8 @@ class View:
     shooter: Ints  # int64 [N]  seat that shot the moon, relative; NO_SEAT
     deal_no: Ints  # int64 [N]  number of the deal in its game
     plays: NDArray[np.int8]  # int8 [N, C]  cards in order of play; NO_CARD beyond
-    leaders: Ints  # int64 [N, H]  leader of each trick, relative; NO_SEAT beyond
-    key: NDArray[np.uint64]  # uint64 [N]  a random number for this decision, the same in every batch
+    leaders: NDArray[np.int8]  # int8 [N, H]  leader of each trick, as a seat of the table; NO_SEAT beyond
+    table_key: Ints  # int64 [N]  what `key` is made from
 
     def __len__(self) -> int:
         return len(self.seat)
@@ -58,6 +58,12 @@ class View:
         return View(self.lookup, *(np.array(getattr(self, name)[rows]) for name in names))
 
     @property
+    def trick(self) -> NDArray[np.int8]:
+        """int8 [N, P]: the card of each seat in the current trick; NO_CARD if none."""
+        on_table = self.played & self.table[:, None]
+        return np.where(on_table == 0, NO_CARD, np.bitwise_count(on_table - 1).view(np.int8))
+
+    @property
     def out(self) -> Sets:
         """int64 [N]: cards not seen by the viewer: in other hands, or dead."""
         seen = self.hand | np.bitwise_or.reduce(self.played, axis=1)
@@ -66,13 +72,18 @@ class View:
 
     @property
     def known(self) -> Sets:
-        """int64 [N, P]: cards in each other hand that the viewer has put there by passing and has not seen since."""
-        result = np.zeros_like(self.played)
-        passed = (self.phase != PASS) & (self.offset != 0)
-        rows = np.arange(len(self))
-        held = self.picks & ~self.played[rows, self.offset]
-        result[rows, self.offset] = np.where(passed, held, 0)
-        return result
+        """int64 [N, P]: cards that are known to be in the seat's hand: `kept`, at the receiver."""
+        seats = np.arange(self.lookup.num_players)
+        known: Sets = self.kept[:, None] * (seats == self.offset[:, None])
+        return known
+
+    @property
+    def kept(self) -> Sets:
+        """int64 [N]: cards that the viewer passed and the receiver (seat `offset`) still holds."""
+        at = np.arange(0, self.played.size, self.lookup.num_players) + self.offset
+        passed = self.picks * ((self.phase != PASS) & (self.offset != 0))
+        kept: Sets = passed & ~self.played.take(at)
+        return kept
 
     @property
     def trick_no(self) -> Ints:
@@ -85,8 +96,14 @@ class View:
         """int8 [N, C]: who played each of `plays`, relative; NO_SEAT beyond."""
         seats = self.lookup.num_players
         order = np.arange(self.lookup.num_plays)
-        player = (self.leaders[:, order // seats] + order % seats) % seats
+        player = (self.leaders[:, order // seats] + order % seats - self.seat[:, None]) % seats
         return np.where(self.plays == NO_CARD, NO_SEAT, player).astype(np.int8)
+
+    @property
+    def key(self) -> NDArray[np.uint64]:
+        """uint64 [N]: a random number for this decision, the same in every batch."""
+        decision = (self.phase.astype(np.int64) << 16) | (self.count << 8) | self.seat
+        return mix(mix(self.table_key.view(np.uint64)) + decision.view(np.uint64))
 
 
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
@@ -96,60 +113,63 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """
     turn = state.turn.astype(np.int64)
     seat = np.maximum(turn, 0) if seats is None else np.asarray(seats, np.int64)
-    others = (seat[:, None] + np.arange(lookup.num_players)) % lookup.num_players
-    at = np.arange(0, others.size, lookup.num_players)[:, None] + others
-    taken = state.taken.reshape(-1)[at]
+    actions = legal(lookup, state)
+    begins = np.arange(0, state.hands.size, lookup.num_players)
+    here = begins + seat
+    # Seat by seat in memory (hence the transposes): the encoding goes through these columns one at a time.
+    at = begins + _seats_from(lookup.num_players)[:, seat]
+    taken = state.taken.take(at).T
     points = card_points(lookup, taken)
     over = state.phase >= DEAL_OVER
     if over.any():
-        points = np.where(over[:, None], state.points.reshape(-1)[at], points)
+        points = np.where(over[:, None], state.points.take(at).T, points)
+    relative = _relative_seats(lookup.num_players)
     offset = pass_offset(lookup, state.deal_no)
-    passing = state.phase == PASS
-    played = (state.start & ~state.hands).reshape(-1)[at]
-    if passing.all():
-        got = np.zeros(len(seat), np.int64)
-    else:
-        giver = (seat - offset) % lookup.num_players
-        got = np.where(passing | (offset == 0), 0, state.picks.reshape(-1)[at[:, 0] - seat + giver])
+    giver = begins + (seat - offset) % lookup.num_players
+    no_gift = (state.phase == PASS) | (offset == 0)
     return View(
         lookup=lookup,
         seat=seat,
-        hand=state.hands.reshape(-1)[at[:, 0]],
-        legal=np.where(turn == seat, legal(lookup, state), 0),
-        picks=state.picks.reshape(-1)[at[:, 0]],
-        got=got,
+        hand=state.hands.take(here),
+        legal=actions if seats is None else np.where(turn == seat, actions, 0),
+        picks=state.picks.take(here),
+        got=np.where(no_gift, 0, state.picks.take(giver)),
         table=state.table.copy(),
-        trick=_trick(lookup, played, state.table),
-        played=played,
+        played=(state.start & ~state.hands).take(at).T,
         taken=taken,
-        voids=state.voids[:, None] >> (NUM_SUITS * others) & (2**NUM_SUITS - 1),
+        voids=((state.voids >> NUM_SUITS * _seats_from(lookup.num_players)[:, seat]) & ALL_SUITS).T,
         points=points,
-        scores=state.scores.reshape(-1)[at].astype(np.int64),
+        scores=state.scores.take(at).T.astype(np.int64),
         phase=state.phase.copy(),
-        turn=_relative(lookup, turn, seat),
+        turn=relative[seat, turn],
         offset=offset,
         count=state.count.astype(np.int64),
         led=state.led.copy(),
         best=state.best.copy(),
-        best_seat=_relative(lookup, state.best_seat, seat),
+        best_seat=relative[seat, state.best_seat],
         broken=state.broken.copy(),
-        shooter=_relative(lookup, state.shooter, seat),
+        shooter=relative[seat, state.shooter],
         deal_no=state.deal_no.astype(np.int64),
         plays=state.plays.copy(),
-        leaders=_relative(lookup, state.leaders, seat[:, None]),
-        key=_decision_key(state, seat),
+        leaders=state.leaders.copy(),
+        table_key=state.key.copy(),
     )
 
 
-def _relative(lookup: Lookup, seats: NDArray[np.integer], viewer: Ints) -> Ints:
-    return np.where(seats == NO_SEAT, NO_SEAT, (seats - viewer) % lookup.num_players)
+ALL_SUITS = 2**NUM_SUITS - 1
 
 
-def _trick(lookup: Lookup, played: Sets, table: Sets) -> NDArray[np.int8]:
-    on_table = played & table[:, None]
-    return np.where(on_table == 0, NO_CARD, count(on_table - 1)).astype(np.int8)
+@cache
+def _seats_from(num_players: int) -> Ints:
+    """int64 [P, P]: column s holds the seats in order from seat s on."""
+    seats = np.arange(num_players)
+    return (seats[:, None] + seats) % num_players
 
 
-def _decision_key(state: State, seat: Ints) -> NDArray[np.uint64]:
-    decision = state.phase.astype(np.uint64) << np.uint64(16) | state.count.astype(np.uint64) << np.uint64(8)
-    return mix(mix(state.key.view(np.uint64)) + (decision | seat.astype(np.uint64)))
+@cache
+def _relative_seats(num_players: int) -> Ints:
+    """int64 [P, P + 1]: entry [viewer, seat] is the seat as the viewer counts it; [viewer, NO_SEAT] is NO_SEAT."""
+    seats = np.arange(num_players)
+    table = np.full((num_players, num_players + 1), NO_SEAT)
+    table[:, :num_players] = (seats - seats[:, None]) % num_players
+    return table

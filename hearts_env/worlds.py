@@ -1,0 +1,275 @@
+"""Full states that are consistent with what a seat has seen: the inverse of `view`.
+
+Search and belief models draw them.  A world gives every unseen card to a seat that may hold it: not to one that has
+failed to follow its suit, or that could only have played as it did with nothing else in hand; cards that the viewer
+has passed are with their receiver until played.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_env.agent import uniform
+from hearts_env.cards import (
+    ALL_CARDS,
+    CLUBS,
+    HEARTS,
+    NO_CARD,
+    NO_SEAT,
+    NUM_CARDS,
+    NUM_SUITS,
+    QS_SET,
+    Bools,
+    Ints,
+    Sets,
+    bit,
+    card_set,
+    cards_in,
+    choose,
+    count,
+)
+from hearts_env.engine import mix
+from hearts_env.rulebook import breaks
+from hearts_env.state import DEAL_OVER, PASS, State
+from hearts_env.view import ALL_SUITS, View
+
+ATTEMPTS = 8
+"""Random deals tried for a world before it is searched for."""
+_WORLD_SALT = 0x3017
+
+
+class NoWorldError(ValueError):
+    """No full state fits what a view says."""
+
+
+def worlds(view: View, times: int, salt: int = 0) -> State:
+    """Draw `times` worlds for each of N views: a State of N * times tables, those of one view side by side.
+
+    A pure function of the views (`View.key` is the source of chance), `times` and `salt`, whatever else is in the
+    batch.  Cards that nothing is known about are equally likely to be anywhere; where seats are known to be void,
+    the distribution is close to uniform over the worlds that fit, but not exactly so.
+
+    Raises ValueError for a view of a deal that is over, and NoWorldError if no world fits.
+    """
+    if (view.phase >= DEAL_OVER).any():
+        raise ValueError("worlds can be drawn while a deal is being played, and one of these deals is over")
+    forced, allowed, room = _constraints(view)
+    row = np.repeat(np.arange(len(view)), times)
+    many = view.take(row)
+    world = np.tile(np.arange(times), len(view)) + _WORLD_SALT + salt * NUM_CARDS * ATTEMPTS
+    hands = np.zeros((len(many), room.shape[1]), np.int64)
+    todo = np.arange(len(many))
+    for attempt in range(ATTEMPTS):
+        part = row[todo]
+        seed = mix(many.key[todo] + mix((world[todo] * ATTEMPTS + attempt).view(np.uint64)))
+        hands[todo], fits = _spread(allowed[part], room[part], seed)
+        todo = todo[~fits]
+        if len(todo) == 0:
+            break
+    for failed in todo:
+        hands[failed] = _search(allowed[row[failed]], room[row[failed]], int(many.key[failed]) + int(world[failed]))
+    return _state(many, hands[:, : view.lookup.num_players] | forced[row], salt)
+
+
+def _constraints(view: View) -> tuple[Sets, Sets, Ints]:
+    """What is known of the hidden cards: who holds some, who may hold others, and how many.
+
+    forced: int64 [N, P] the cards known to be in a hand (the viewer's own hand at 0).
+    allowed: int64 [N, P + 1] the cards that may be anywhere else, for each place that may have them; place P is
+    that of the dead cards.  room: int64 [N, P + 1] how many of them each place takes.
+    """
+    lookup, seats = view.lookup, view.lookup.num_players
+    suits = np.array(lookup.suit_sets[:NUM_SUITS])
+    void = np.bitwise_or.reduce(np.where(view.voids[..., None] >> np.arange(NUM_SUITS) & 1, suits, 0), axis=2)
+    allowed = np.full((len(view), seats + 1), ALL_CARDS, np.int64)
+    allowed[:, :seats] = ~void & _only(view)
+    opening, opener = _opening(view)
+    below = CLUBS & (opening - 1)
+    allowed[:, :seats] &= ~np.where(opening != 0, below, 0)[:, None]
+
+    forced = view.known
+    forced[:, 0] = view.hand
+    held = opening & view.out
+    forced[np.arange(len(view)), opener] |= held
+    free = view.out & ~np.bitwise_or.reduce(forced, axis=1)
+    allowed &= free[:, None]
+
+    room = np.empty((len(view), seats + 1), np.int64)
+    playing = view.phase != PASS
+    room[:, :seats] = lookup.hand_size - count(view.played) * playing[:, None] - count(forced)
+    room[:, seats] = lookup.rules.dead_cards
+    return forced, allowed, room
+
+
+def _opening(view: View) -> tuple[Sets, Ints]:
+    """The lowest club that anybody was dealt, if the viewer can tell, and who holds or held it (relative).
+
+    int64 [N]: the card as a set, or 0 with seat 0.  Only the rules that make its holder lead tell anything.
+    """
+    rules = view.lookup.rules
+    nothing = np.zeros(len(view), np.int64)
+    playing = view.phase != PASS
+    if rules.first_leader != "lowest_club":
+        return nothing, nothing
+    leader = (view.leaders[:, 0] - view.seat) % rules.num_players
+    if rules.first_lead == "forced":
+        led = view.plays[:, 0].astype(np.int64)
+        mine = view.hand & CLUBS
+        own = np.where(leader == 0, mine & -mine, _lowest_club(view))
+        card = np.where(led == NO_CARD, own, bit(np.maximum(led, 0)))
+    else:
+        card = _lowest_club(view)
+    known = playing & (card != 0)
+    return np.where(known, card, 0), np.where(known, leader, 0)
+
+
+def _lowest_club(view: View) -> Sets:
+    """The lowest club of the pack where no card is dead, else 0; int64 [N]."""
+    clubs = view.lookup.deck & CLUBS if view.lookup.rules.dead_cards == 0 else 0
+    return np.full(len(view), clubs & -clubs, np.int64)
+
+
+def _only(view: View) -> Sets:
+    """The cards that each seat can hold after what it has had to do for want of others; int64 [N, P].
+
+    A heart led before hearts were broken was led from a hand of hearts (with QS, where that is allowed); penalty
+    cards discarded on a first trick that bars them came from a hand of nothing else.
+    """
+    lookup, rules = view.lookup, view.lookup.play
+    seats = lookup.num_players
+    only = np.full(view.played.shape, ALL_CARDS, np.int64)
+    rows = np.arange(len(view))
+    broken = np.zeros(len(view), np.int64)
+    led = np.zeros(len(view), np.int64)
+    players = view.players
+    for place in range(int(view.count.max(initial=0)) if (view.phase != PASS).any() else 0):
+        card = np.where(view.plays[:, place] == NO_CARD, 0, bit(np.maximum(view.plays[:, place], 0).astype(np.int64)))
+        player = players[:, place]
+        leads = place % seats == 0
+        if leads:
+            limited = (card & HEARTS != 0) & (broken | rules.free == 0)
+            kept = HEARTS | (QS_SET & rules.queen_frees)
+            led = lookup.suit_sets[np.where(card == 0, NO_SEAT, lookup.suit[view.plays[:, place]])]
+        else:
+            limited = (card & rules.penalty & rules.ban != 0) & (card & led == 0) & (place < seats)
+            kept = np.where(card & HEARTS == 0, rules.penalty & ~rules.dump_hearts, rules.penalty)[limited]
+        only[rows[limited], player[limited]] &= kept
+        broken |= breaks(rules, card, np.zeros_like(led) if leads else led) & -(card != 0).astype(np.int64)
+    return only
+
+
+def _spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
+    """Deal the free cards of M worlds to the places that may hold them.
+
+    Cards with the fewest places go first; each goes to a place with a chance in proportion to the room left there,
+    which is uniform where every card may go anywhere.  Returns the sets, int64 [M, places], and which worlds fit.
+    """
+    places = room.shape[1]
+    spots = np.zeros((len(room), NUM_CARDS), np.int64)
+    for place in range(places):
+        spots += allowed[:, place, None] >> np.arange(NUM_CARDS) & 1
+    order = np.argsort(np.where(spots == 0, places + 1, spots), axis=1, kind="stable")
+    cards = int((spots > 0).sum(axis=1).max(initial=0))
+    rows = np.arange(len(room))
+    left = room.copy()
+    hands = np.zeros_like(room)
+    fits = np.ones(len(room), np.bool_)
+    for turn in range(cards):
+        card = order[:, turn]
+        there = spots[rows, card] > 0
+        weight = np.cumsum(left * (allowed >> card[:, None] & 1), axis=1)
+        total = weight[:, -1]
+        fits &= (total > 0) | ~there
+        chance = (mix(seed + np.uint64(turn)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        place = np.minimum((weight <= (chance * total)[:, None]).sum(axis=1), places - 1)
+        gets = there & (total > 0)
+        hands[rows, place] |= bit(card) * gets
+        left[rows, place] -= gets
+    return hands, fits & (left == 0).all(axis=1)
+
+
+def _search(allowed: Sets, room: Ints, seed: int) -> Sets:
+    """One world for one view by augmenting paths (Kuhn): slow, but finds one if there is one.
+
+    allowed, room: int64 [places].  Raises NoWorldError.
+    """
+    chance = np.random.default_rng(seed)
+    cards = chance.permutation(cards_in(int(np.bitwise_or.reduce(allowed))))
+    held: list[list[int]] = [[] for _ in room]
+
+    def settle(card: int, tried: set[int]) -> bool:
+        open_to = [place for place in range(len(room)) if allowed[place] >> card & 1 and place not in tried]
+        for place in chance.permutation(open_to) if open_to else ():
+            tried.add(place)
+            if len(held[place]) < room[place]:
+                held[place].append(card)
+                return True
+            for other in held[place]:
+                if settle(other, tried):
+                    held[place][held[place].index(other)] = card
+                    return True
+        return False
+
+    if not all(settle(int(card), set()) for card in cards):
+        raise NoWorldError("no full state fits what the view says")
+    return np.array([card_set(cards) for cards in held], np.int64)
+
+
+def _state(view: View, hands: Sets, salt: int) -> State:
+    """The State that these hands (int64 [M, P], relative) complete."""
+    seats = view.lookup.num_players
+    column = (np.arange(seats) - view.seat[:, None]) % seats
+    start = hands | view.played
+
+    def by_seat(relative: Ints) -> Ints:
+        return np.take_along_axis(relative, column, axis=1)
+
+    def at_table(relative: Ints) -> NDArray[np.int8]:
+        return np.where(relative == NO_SEAT, NO_SEAT, (relative + view.seat) % seats).astype(np.int8)
+
+    return State(
+        hands=by_seat(hands),
+        picks=by_seat(_picks(view, start, salt)),
+        start=by_seat(start),
+        taken=by_seat(view.taken),
+        table=view.table.copy(),
+        key=view.table_key.copy(),
+        scores=by_seat(view.scores).astype(np.int32),
+        points=np.zeros((len(view), seats), np.int32),
+        deal_no=view.deal_no.astype(np.int32),
+        voids=((by_seat(view.voids) & ALL_SUITS) << NUM_SUITS * np.arange(seats)).sum(axis=1).astype(np.int32),
+        plays=view.plays.copy(),
+        leaders=view.leaders.copy(),
+        phase=view.phase.copy(),
+        turn=at_table(view.turn),
+        count=view.count.astype(np.int8),
+        led=view.led.copy(),
+        best=view.best.copy(),
+        best_seat=at_table(view.best_seat),
+        shooter=at_table(view.shooter),
+        choice=np.full(len(view), NO_CARD, np.int8),
+        broken=view.broken.copy(),
+    )
+
+
+def _picks(view: View, start: Sets, salt: int) -> Sets:
+    """What each seat has picked, int64 [M, P], relative: known for the viewer and its giver, drawn for the others."""
+    lookup, seats = view.lookup, view.lookup.num_players
+    passing = view.phase == PASS
+    rows = np.arange(len(view))
+    picks = np.zeros_like(start)
+    for seat in range(seats):
+        table_seat = (view.seat + seat) % seats
+        so_far = view.count // seats + (table_seat < view.count % seats)
+        size = np.where(passing, so_far, lookup.pass_count * (view.offset != 0))
+        # Once passed, a seat's picks are in its receiver's hand.
+        pool = np.where(passing, start[:, seat], start[rows, (seat + view.offset) % seats])
+        for pick in range(int(size.max(initial=0))):
+            drawn = choose(pool & ~picks[:, seat], uniform(view, salt * NUM_CARDS + seat * lookup.hand_size + pick))
+            picks[:, seat] |= np.where(pick < size, bit(np.maximum(drawn, 0)), 0)
+    picks[:, 0] = view.picks
+    gives = ~passing & (view.offset != 0)
+    giver = np.where(gives, -view.offset % seats, 0)
+    picks[rows, giver] = np.where(gives, view.got, picks[rows, giver])
+    return picks
