@@ -7,6 +7,8 @@ all are in the same phase, which is the normal case, no rows are copied.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -112,6 +114,12 @@ def deal(
     holds = _within(rows, pass_offset(lookup, state.deal_no[rows]) == 0, len(state))
     if holds is not None:
         _begin_play(lookup, state, holds)
+
+
+def single_deal_no(lookup: Lookup, deal_ids: Ints) -> Ints:
+    """The number of a deal that is played alone: its id, modulo a full cycle of pass offsets and dealers.  int64 [N]."""
+    numbers: Ints = deal_ids % math.lcm(len(lookup.pass_offsets), lookup.num_players)
+    return numbers
 
 
 def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:

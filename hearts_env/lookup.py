@@ -80,6 +80,9 @@ class Lookup:
     """(set, points) of the cards that still count besides a moon."""
     teams: bool
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return lookup, (self.rules,)
+
 
 @lru_cache(maxsize=1024)
 def lookup(rules: Rules) -> Lookup:

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.agent import Agent
 from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, Sets, bit, names_in
-from hearts_env.engine import deal, mix, shuffle, step
+from hearts_env.engine import deal, mix, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.rules import Rules
-from hearts_env.scoring import winners
+from hearts_env.scoring import side_scores, winners
 from hearts_env.state import GAME_OVER, State
 from hearts_env.view import View, view
 
@@ -67,8 +67,8 @@ def play(
     """Play one deal (or with `games` one game to the target) at each of M tables.
 
     lineup: [P] or [M, P], an index into `agents` for each seat.  deal_ids: [M]; a single deal has the number
-    `deal_id % len(pass_cycle)`, which decides its pass offset; later deals of a game have ids hashed from the
-    first.  seed: for the agents' random numbers.  tables: how many are played at once; results do not depend
+    that `engine.single_deal_no` gives its id, which decides pass offset and dealer; later deals of a game have ids
+    hashed from the first.  seed: for the agents' random numbers.  tables: how many are played at once; results do not depend
     on it.  on_deals: is given the deals as they are finished.
 
     Raises IllegalActionError (a ValueError) that names agent, action and hand, and ValueError for a bad lineup.
@@ -114,7 +114,7 @@ def _play_tables(
 ) -> None:
     state = State.empty(info, len(rows))
     while len(rows):
-        number = state.deal_no + 1 if games else result.deal_ids[rows] % len(info.rules.pass_cycle)
+        number = state.deal_no + 1 if games else single_deal_no(info, result.deal_ids[rows])
         ids = next_deal_id(result.deal_ids[rows], state.deal_no + 1) if games else result.deal_ids[rows]
         hands = shuffle(info, ids)
         totals = state.scores.astype(np.int64)
@@ -130,7 +130,7 @@ def _play_tables(
         if len(ended):
             final = state.scores[done] if games else state.points[done]
             result.points[ended] = final
-            result.winners[ended] = winners(info, final) if games else _deal_winners(final)
+            result.winners[ended] = winners(info, final) if games else _deal_winners(info, final)
         state = state.take(~done)
         rows = rows[~done]
 
@@ -203,6 +203,7 @@ def _table_key(seed: int, ids: Ints, lineup: NDArray[np.int16]) -> Ints:
     return key.view(np.int64)
 
 
-def _deal_winners(points: NDArray[np.int32]) -> Bools:
-    lowest: Bools = points == points.min(axis=1, keepdims=True)
+def _deal_winners(info: Lookup, points: NDArray[np.int32]) -> Bools:
+    competing = side_scores(info, points.astype(np.int64))
+    lowest: Bools = competing == competing.min(axis=1, keepdims=True)
     return lowest

@@ -94,8 +94,8 @@ def winners(lookup: Lookup, scores: Ints) -> Bools:
 
 
 def side_scores(lookup: Lookup, scores: Ints) -> Ints:
-    """The scores that compete: each seat's own, or with teams the sum of its side.  int64 [N, P]."""
-    return scores + np.roll(scores, PARTNER, axis=1) if lookup.teams else scores
+    """The scores that compete: each seat's own, or with teams the sum of its side.  int64 [..., P]."""
+    return scores + np.roll(scores, PARTNER, axis=-1) if lookup.teams else scores
 
 
 def _points_in(point_sets: tuple[tuple[int, int], ...], taken: Sets) -> Ints:

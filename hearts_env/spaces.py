@@ -1,0 +1,35 @@
+"""The gymnasium spaces of encodings, masks and actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from hearts_env.cards import NUM_ACTIONS, NUM_CARDS
+from hearts_env.encode import Layout
+
+
+def encoding_space(layout: Layout) -> spaces.Box:
+    """uint8 [F]: 0 or 1 everywhere but in the `order` block, which holds numbers up to 52."""
+    high = np.ones(layout.size, np.uint8)
+    for block in layout:
+        if block.name == "order":
+            high[block.offset : block.offset + block.size] = NUM_CARDS
+    return spaces.Box(np.zeros(layout.size, np.uint8), high, dtype=np.uint8)
+
+
+def mask_space(size: int = NUM_ACTIONS) -> spaces.Box:
+    """int8 [A] of 0 and 1."""
+    return spaces.Box(0, 1, (size,), np.int8)
+
+
+def masked_space(layout: Layout, size: int = NUM_ACTIONS) -> spaces.Dict:
+    """An encoding and the mask that goes with it: keys `observation` and `action_mask`."""
+    return spaces.Dict({"observation": encoding_space(layout), "action_mask": mask_space(size)})
+
+
+def action_space(size: int = NUM_ACTIONS) -> spaces.Discrete[Any]:
+    """The actions: cards 0 to 51, moon: add 52, moon: subtract 53 (and NOOP 54 where `size` has room for it)."""
+    return spaces.Discrete(size)

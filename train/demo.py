@@ -1,0 +1,58 @@
+"""`hearts demo`: train for two minutes, hold two tournaments, plot the curve, measure the speed."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from hearts_train.bench_command import Bench
+from hearts_train.tournament_command import INTERRUPTED, hold, print_standings
+
+RUN = Path("runs") / "demo"
+"""Where everything is written; what an earlier demo left there is removed."""
+OPPONENTS = ("random", "rule")
+"""Whom the network meets, two seats each."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Train a network for two minutes, let it meet other agents, plot how it learned, and measure the speed."""
+
+    minutes: float = 2.0
+    """How long to train."""
+    deals: int = 500
+    """Deal ids of each tournament."""
+    seed: int = 0
+    """Of the training and of the tournaments."""
+
+    def run(self) -> int:
+        """Do one after the other; everything lands in runs/demo."""
+        from hearts_train import curve, ppo
+
+        print(
+            f"1. A network plays itself for {self.minutes:g} minutes and learns (PPO).\n"
+            f"2. It meets {' and '.join(OPPONENTS)}: the same deals in every seating, two seats each.\n"
+            "3. A short benchmark of the library.\n"
+            f"All files are in {RUN}; Ctrl-C ends a part early.\n"
+        )
+        shutil.rmtree(RUN, ignore_errors=True)
+        ppo.train(ppo.TrainConfig(minutes=self.minutes, out=RUN, seed=self.seed))
+        print(f"\nlearning curve: {curve.plot(RUN)}\n")
+        for opponent in OPPONENTS:
+            if not self._meet(opponent):
+                return INTERRUPTED
+        return Bench(quick=True, json=RUN / "bench.json").run()
+
+    def _meet(self, opponent: str) -> bool:
+        """Hold and print a tournament of the network against one agent; was it finished?"""
+        from hearts_agents.standings import Standings
+        from hearts_agents.tournament import tournament
+        from hearts_env import Rules
+
+        standings = Standings(tournament(Rules(), (f"net:{RUN}", opponent), self.deals, seed=self.seed))
+        finished = hold(standings, RUN / f"against_{opponent}")
+        if standings.deals:
+            print_standings(standings)
+            print()
+        return finished

@@ -1,0 +1,87 @@
+"""`hearts deal`, `hearts check` and `hearts show`: deals and records as text."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Annotated, BinaryIO
+
+import tyro
+
+WRONG_RECORD = 1
+"""Exit code of `hearts check` when a record is wrong."""
+_File = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE")]
+
+
+@dataclass(frozen=True)
+class ShowDeal:
+    """Print the hands of deal ids: the same id gives the same hands everywhere."""
+
+    ids: Annotated[tyro.conf.Positional[tuple[int, ...]], tyro.conf.arg(metavar="ID ...")]
+    """Deal ids, whole numbers from 0 to 2**63 - 1."""
+    rules: str = "standard"
+    """A preset's name, `field=value` pairs, or both: omnibus,target=50."""
+
+    def run(self) -> int:
+        """Print them with an empty line between."""
+        from hearts_env.notation import show_deal
+        from hearts_env.rules import Rules
+
+        if not self.ids:
+            raise ValueError("which deal? give at least one deal id, as in: hearts deal 81723")
+        rules = Rules.parse(self.rules)
+        print("\n\n".join(show_deal(rules, deal_id) for deal_id in self.ids))
+        return 0
+
+
+@dataclass(frozen=True)
+class CheckRecords:
+    """Replay records (hearts-record/1) and answer with one JSON object a line; exit code 1 if any is wrong."""
+
+    file: _File
+    """The records, one JSON object a line; - reads standard input."""
+    decisions: bool = False
+    """Add every decision, with what was legal."""
+
+    def run(self) -> int:
+        """Print the answers as they come."""
+        from hearts_env.replay import check_lines, read_lines
+
+        code = 0
+        with _opened(self.file) as stream:
+            for answer in check_lines(read_lines(stream), self.decisions):
+                print(json.dumps(answer))
+                if not answer["ok"]:
+                    code = WRONG_RECORD
+        return code
+
+
+@dataclass(frozen=True)
+class ShowRecord:
+    """Print a record for people, trick by trick."""
+
+    file: _File
+    """The records, one JSON object a line; - reads standard input."""
+    line: int = 1
+    """Which line, the first is 1."""
+
+    def run(self) -> int:
+        """Print it."""
+        from hearts_env.record import Record
+        from hearts_env.replay import read_lines, show
+
+        if self.line < 1:
+            raise ValueError(f"--line {self.line}: lines count from 1")
+        with _opened(self.file) as stream:
+            text = next(itertools.islice(read_lines(stream), self.line - 1, None), None)
+        if text is None:
+            raise ValueError(f"{self.file} has no line {self.line}")
+        print(show(Record.parse(text)))
+        return 0
+
+
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb")
