@@ -117,7 +117,7 @@ def deal(
 
 
 def single_deal_no(lookup: Lookup, deal_ids: Ints) -> Ints:
-    """The number of a deal that is played alone: its id, modulo a full cycle of pass offsets and dealers.  int64 [N]."""
+    """The number of a deal that is played alone: its id, modulo a cycle of pass offsets and dealers.  int64 [N]."""
     numbers: Ints = deal_ids % math.lcm(len(lookup.pass_offsets), lookup.num_players)
     return numbers
 

@@ -1,0 +1,34 @@
+"""The documents are true: generated parts are up to date, and the README's code does what it prints."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_the_code_in_the_readme_prints_what_it_says() -> None:
+    assert doctest.testfile(str(ROOT / "README.md"), module_relative=False).failed == 0
+
+
+def test_generated_parts_of_the_documents_are_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        assert build.rewritten(text) == text, f"{path.name}: run make docs"
+
+
+def test_every_field_of_the_rules_is_documented() -> None:
+    text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    from dataclasses import fields
+
+    from hearts_env import Rules
+
+    for field in fields(Rules):
+        assert f"| `{field.name}` |" in text
