@@ -126,24 +126,22 @@ def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
 
 def nth(sets: Sets, index: Ints) -> Ints:
     """The member number `index` (0 the lowest) of each set, int64; `index` must be below its count."""
-    rest = sets.view(np.uint64)
+    rest: NDArray[np.unsignedinteger] = sets.view(np.uint64)
     left = index.astype(np.uint8)
     place = np.zeros(sets.shape, np.uint8)
-    for width, dtype in (
-        (32, np.uint32),
-        (16, np.uint16),
-        (8, np.uint8),
-        (4, np.uint8),
-        (2, np.uint8),
-        (1, np.uint8),
-    ):
-        low = rest & rest.dtype.type((1 << width) - 1)
-        below = np.bitwise_count(low)
+    # Halve where to look: is it among the members of the lower half, or past them?
+    for log_width, dtype in _HALVES:
+        rest = rest.astype(dtype, copy=False)
+        below = np.bitwise_count(rest & dtype((1 << (1 << log_width)) - 1))
         past = left >= below
         left -= below * past
-        place += np.uint8(width) * past
-        rest = np.where(past, rest >> rest.dtype.type(width), low).astype(dtype)
+        jump = past.view(np.uint8) << log_width
+        place |= jump
+        rest = rest >> jump
     return place.astype(np.int64)
+
+
+_HALVES = ((5, np.uint64), (4, np.uint32), (3, np.uint16), (2, np.uint8), (1, np.uint8), (0, np.uint8))
 
 
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import (
+    BLACK_MARIA,
     NUM_ACTIONS,
     NUM_CARDS,
     NUM_SUITS,
-    QS_SET,
     Bytes,
     Ints,
     Sets,
@@ -101,7 +101,7 @@ class _Spec:
     """Bytes, in all or for each seat."""
     by_seat: bool
     bits: Callable[[View], Sets]
-    """The bytes to come as the bits of one integer: int64 [N], or [N, P] where `by_seat`."""
+    """The bytes to come as bits: int64 [N] for all of the block, or [N, P] a seat."""
     meaning: str
 
 
@@ -132,9 +132,11 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
 
     layout: from `layout` for the same rules.
     """
-    if out is None:
-        out = np.empty((len(view), layout.size), np.uint8)
     packed = encode_packed(layout, view)
+    if out is None:
+        if not layout.order:
+            return unpack(layout, packed)
+        out = np.empty((len(view), layout.size), np.uint8)
     for begin in range(0, len(view), _CHUNK):
         rows = slice(begin, begin + _CHUNK)
         out[rows, : layout.bits] = unpack(layout, packed[rows])
@@ -148,7 +150,7 @@ def encode_packed(layout: Layout, view: View) -> Sets:
     words = np.zeros((layout.words, len(view)), np.int64)
     for spec, block in zip(_SPECS, layout.blocks, strict=False):
         bits = spec.bits(view)
-        if not spec.by_seat:
+        if bits.ndim == 1:
             _place(words, block.offset, block.size, bits)
         elif block.size < WORD_BITS:
             shifts = np.arange(0, bits.shape[1] * spec.size, spec.size)[:, None]
@@ -178,7 +180,7 @@ def action_mask(legal: Sets, size: int = NUM_ACTIONS) -> NDArray[np.int8]:
     return members(legal, size).view(np.int8)
 
 
-_CHUNK = 256
+_CHUNK = 1024
 """Rows unpacked at a time: they stay in the processor's cache."""
 
 
@@ -228,12 +230,6 @@ def _score_table(target: int) -> Sets:
 def _phase_bits(view: View) -> Sets:
     bits: Sets = _ONE_HOT.take(np.where(view.phase <= MOON, view.phase, -1))
     return bits
-
-
-def _winning_bits(view: View) -> Sets:
-    seats = np.arange(view.lookup.num_players)[:, None]
-    winning: Sets = (view.best_seat == seats).astype(np.int64).T
-    return winning
 
 
 def rule_flags(lookup: Lookup) -> dict[str, bool]:
@@ -293,7 +289,7 @@ _SPECS = (
         "seats that have played to the trick, one of 0..6",
     ),
     _Spec("led", NUM_SUITS, False, lambda v: _ONE_HOT.take(v.led), "the suit led: C D H S"),
-    _Spec("winning", 1, True, _winning_bits, "the seat is winning the trick"),
+    _Spec("winning", 1, True, lambda v: _ONE_HOT.take(v.best_seat), "the seat is winning the trick"),
     _Spec(
         "offset", MAX_SEATS, False, lambda v: _ONE_HOT.take(v.offset), "pass offset of the deal, one of 0..6; 0 is hold"
     ),
@@ -305,7 +301,7 @@ _SPECS = (
         lambda v: _POINT_BITS.take(v.points.T, mode="clip").T,
         f"points taken in this deal are at least {', '.join(map(str, POINT_STEPS))}",
     ),
-    _Spec("queen", 1, True, lambda v: (v.taken & QS_SET != 0).astype(np.int64), "the seat has taken QS"),
+    _Spec("queen", 1, True, lambda v: v.taken >> BLACK_MARIA & 1, "the seat has taken QS"),
     _Spec(
         "bonus",
         1,

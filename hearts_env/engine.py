@@ -1,8 +1,8 @@
 """The game over whole arrays of tables: shuffle, deal, legal, step.
 
 The numpy executor.  It trusts its input: an action that is not legal corrupts the table it is played at.  The
-environments and `notation` check what comes from outside.  Tables may be in any mix of phases and tricks; when
-all are in the same phase, which is the normal case, no rows are copied.
+environments and `notation` check what comes from outside.  Tables may be in any mix of phases and tricks; it is
+fastest when all are in the same phase.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hearts_env.cards import (
     Sets,
     bit,
 )
-from hearts_env.lookup import Lookup
+from hearts_env.lookup import ALL_ONES, Lookup
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, Rows, State
@@ -111,7 +111,7 @@ def deal(
         (state.broken, False),
     ):
         array[rows] = value
-    holds = _within(rows, pass_offset(lookup, state.deal_no[rows]) == 0, len(state))
+    holds = _within(rows, pass_offset(lookup, state.deal_no[rows]) == 0)
     if holds is not None:
         _begin_play(lookup, state, holds)
 
@@ -130,14 +130,14 @@ def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:
 
 def legal(lookup: Lookup, state: State) -> Sets:
     """The set of legal actions of the seat to act at each table, int64 [N]; 0 where the deal is over."""
-    playing = state.phase == PLAY
-    if playing.all():
-        return _legal_plays(lookup, state)
-    hand = _of_turn(state.hands, state.turn) & ~_of_turn(state.picks, state.turn)
-    result = np.where(state.phase == PASS, hand, np.where(state.phase == MOON, MOON_CHOICES, 0))
-    rows = np.flatnonzero(playing)
-    if len(rows):
-        result[rows] = _legal_plays(lookup, state.take(rows))
+    playing = _within(ALL, state.phase == PLAY)
+    if isinstance(playing, slice):
+        return _legal_plays(lookup, state, ALL)
+    hand = state.hands.take(_places(ALL, state.turn, lookup.num_players), mode="wrap")
+    picked = state.picks.take(_places(ALL, state.turn, lookup.num_players), mode="wrap")
+    result = np.where(state.phase == PASS, hand & ~picked, np.where(state.phase == MOON, MOON_CHOICES, 0))
+    if playing is not None:
+        result[playing] = _legal_plays(lookup, state, playing)
     return result
 
 
@@ -146,56 +146,52 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
     actions: int64 [N]: a card to pick or to play, or ADD or SUBTRACT.
     """
-    before = state.phase.copy()
-    for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, _choose)):
-        here = before == phase
-        if here.all():
-            act(lookup, state, actions)
-            return
-        rows = np.flatnonzero(here)
-        if len(rows):
-            part = state.take(rows)
-            act(lookup, part, actions[rows])
-            state.put(rows, part)
+    phases = state.phase.copy()
+    for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, _score)):
+        rows = _within(ALL, phases == phase)
+        if rows is not None:
+            act(lookup, state, rows, actions[rows])
 
 
-def opening_card(state: State) -> Sets:
-    """The lowest club that any seat holds, as a set; int64 [N]."""
-    clubs: Sets = np.bitwise_or.reduce(state.hands, axis=1) & CLUBS
+def opening_card(hands: Sets) -> Sets:
+    """The lowest club that any seat holds, as a set.  hands: int64 [N, P]; int64 [N]."""
+    clubs: Sets = np.bitwise_or.reduce(hands, axis=1) & CLUBS
     return clubs & -clubs
 
 
-# -- the three kinds of action; each is given tables in its own phase only ------------------------------------------
+# -- legal plays, and the actions: `rows` are tables in the right phase, arrays without them have one row for each ------
 
 
-def _legal_plays(lookup: Lookup, state: State) -> Sets:
-    hand = _of_turn(state.hands, state.turn)
-    leads = state.led == NO_SUIT
+def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
+    hand = state.hands.take(_places(rows, state.turn[rows], lookup.num_players))
+    led = state.led[rows]
+    leads = led == NO_SUIT
     if leads.all():
-        return _legal_leads(lookup, state, hand)
-    first = _mask(state.count < lookup.num_players)
-    follow = legal_follow(lookup.play, hand, lookup.suit_sets[state.led], first)
+        return _legal_leads(lookup, state, rows, hand)
+    first = _mask(state.count[rows] < lookup.num_players)
+    follow = legal_follow(lookup.play, hand, lookup.suit_sets[led], first)
     if not leads.any():
         return follow
-    return np.where(leads, _legal_leads(lookup, state, hand), follow)
+    return np.where(leads, _legal_leads(lookup, state, rows, hand), follow)
 
 
-def _legal_leads(lookup: Lookup, state: State, hand: Sets) -> Sets:
-    opening = np.zeros(len(state), np.int64)
-    if lookup.opening_limit:
-        opens = state.count == 0
-        if opens.any():
-            limit = opening_card(state) if lookup.opening_limit == -1 else lookup.opening_limit
-            opening = np.where(opens, limit, 0)
-    return legal_lead(lookup.play, hand, _mask(state.broken), opening)
+def _legal_leads(lookup: Lookup, state: State, rows: Rows, hand: Sets) -> Sets:
+    opening = np.zeros(len(hand), np.int64)
+    opens = state.count[rows] == 0
+    if lookup.opening_limit and opens.any():
+        # A card that is alone allowed, or a suit: the limit is a mask on either.
+        limit = opening_card(state.hands[rows]) if lookup.opening_limit == ALL_ONES else lookup.opening_limit
+        opening = np.where(opens, limit, 0)
+    return legal_lead(lookup.play, hand, _mask(state.broken[rows]), opening)
 
 
-def _pick(lookup: Lookup, state: State, cards: Ints) -> None:
+def _pick(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
     seats = lookup.num_players
-    state.picks.reshape(-1)[_places(state.turn, seats)] |= bit(cards)
-    state.count += 1
-    _next_turn(state, seats)
-    passes = _within(ALL, state.count == seats * lookup.pass_count, len(state))
+    turn = state.turn[rows]
+    state.picks.reshape(-1)[_places(rows, turn, seats)] |= bit(cards)
+    state.count[rows] += 1
+    state.turn[rows] = _next(turn, seats)
+    passes = _within(rows, state.count[rows] == seats * lookup.pass_count)
     if passes is not None:
         _pass(lookup, state, passes)
         _begin_play(lookup, state, passes)
@@ -210,10 +206,9 @@ def _pass(lookup: Lookup, state: State, rows: Rows) -> None:
 
 
 def _begin_play(lookup: Lookup, state: State, rows: Rows) -> None:
-    hands = state.hands[rows]
     if lookup.rules.first_leader == "lowest_club":
-        clubs = np.bitwise_or.reduce(hands, axis=1) & CLUBS
-        leader = np.argmax(hands & (clubs & -clubs)[:, None], axis=1)
+        hands = state.hands[rows]
+        leader = np.argmax(hands & opening_card(hands)[:, None], axis=1)
     else:
         leader = (state.deal_no[rows] + 1) % lookup.num_players
     state.phase[rows] = PLAY
@@ -222,79 +217,70 @@ def _begin_play(lookup: Lookup, state: State, rows: Rows) -> None:
     state.leaders[rows, 0] = leader
 
 
-def _play(lookup: Lookup, state: State, cards: Ints) -> None:
+def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
     seats = lookup.num_players
     card = bit(cards)
-    led = lookup.suit_sets[state.led]
-    suit = lookup.suit[cards].astype(np.int8)
-    discards = (state.led != NO_SUIT) & (suit != state.led)
-    state.hands.reshape(-1)[_places(state.turn, seats)] ^= card
-    state.table |= card
-    state.plays.reshape(-1)[_places(state.count, lookup.num_plays)] = cards
-    state.voids |= np.left_shift(discards, NUM_SUITS * state.turn + (state.led & 3), dtype=np.int32)
-    state.broken |= breaks(lookup.play, card, led) != 0
-    wins = (lookup.beats[state.best] & card) != 0
-    np.copyto(state.best, cards, where=wins, casting="unsafe")
-    np.copyto(state.best_seat, state.turn, where=wins)
-    np.copyto(state.led, suit, where=state.led == NO_SUIT)
-    state.count += 1
-    _next_turn(state, seats)
-    complete = _within(ALL, lookup.trick_ends[state.count], len(state))
+    turn, count, led, best = state.turn[rows], state.count[rows], state.led[rows], state.best[rows]
+    led_set, suit = lookup.suit_sets[led], lookup.suit[cards]
+    leads = led == NO_SUIT
+    discards = ~leads & (suit != led)
+    wins = (lookup.beats[best] & card) != 0
+    state.hands.reshape(-1)[_places(rows, turn, seats)] ^= card
+    state.plays.reshape(-1)[_places(rows, count, lookup.num_plays)] = cards
+    state.table[rows] |= card
+    state.voids[rows] |= np.left_shift(discards, NUM_SUITS * turn + (led & 3), dtype=np.int32)
+    state.broken[rows] |= breaks(lookup.play, card, led_set) != 0
+    state.best[rows] = np.where(wins, cards.astype(np.int8), best)
+    state.best_seat[rows] = np.where(wins, turn, state.best_seat[rows])
+    state.led[rows] = np.where(leads, suit, led)
+    state.turn[rows] = _next(turn, seats)
+    count = count + np.int8(1)
+    state.count[rows] = count
+    complete = _within(rows, lookup.trick_ends[count])
     if complete is not None:
         _collect(lookup, state, complete)
 
 
 def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
     """The winner captures the trick and leads the next one; after the last trick the deal is scored."""
-    seats = lookup.num_players
     winner = state.best_seat[rows]
-    captured = state.taken[rows]
-    captured.reshape(-1)[_places(winner, seats)] |= state.table[rows]
-    state.taken[rows] = captured
+    state.taken.reshape(-1)[_places(rows, winner, lookup.num_players)] |= state.table[rows]
     state.turn[rows] = winner
     state.table[rows] = 0
     state.led[rows] = NO_SUIT
     state.best[rows] = NO_CARD
     state.best_seat[rows] = NO_SEAT
     last = state.count[rows] == lookup.num_plays
-    ended = _within(rows, last, len(state))
+    goes_on = _within(rows, ~last)
+    if goes_on is not None:
+        trick = state.count[goes_on] // lookup.num_players
+        state.leaders.reshape(-1)[_places(goes_on, trick, lookup.hand_size)] = state.turn[goes_on]
+    ended = _within(rows, last)
     if ended is not None:
         _finish(lookup, state, ended)
-    goes_on = _within(rows, ~last, len(state))
-    if goes_on is not None:
-        tables = np.arange(len(state))[goes_on]
-        state.leaders[tables, state.count[tables] // seats] = state.turn[tables]
 
 
 def _finish(lookup: Lookup, state: State, rows: Rows) -> None:
     """All cards are played: the shooter of a moon has a choice to make, everybody else is scored."""
     shooters = shooter(lookup, state.taken[rows])
     state.shooter[rows] = shooters
+    choices = np.full(len(shooters), SUBTRACT if lookup.rules.moon == "subtract" else ADD)
     if lookup.rules.moon == "choice":
-        choosing = _within(rows, shooters != NO_SEAT, len(state))
+        choosing = _within(rows, shooters != NO_SEAT)
         if choosing is not None:
             state.phase[choosing] = MOON
             state.turn[choosing] = state.shooter[choosing]
-        scored = _within(rows, shooters == NO_SEAT, len(state))
+        scored = _within(rows, shooters == NO_SEAT)
         if scored is not None:
-            _score(lookup, state, scored, np.full(len(state.phase[scored]), ADD))
-    elif lookup.rules.moon == "auto":
-        _score(
-            lookup,
-            state,
-            rows,
-            automatic_choice(lookup, state.taken[rows], shooters, state.scores[rows].astype(np.int64)),
-        )
-    else:
-        choice = SUBTRACT if lookup.rules.moon == "subtract" else ADD
-        _score(lookup, state, rows, np.full(len(shooters), choice))
-
-
-def _choose(lookup: Lookup, state: State, choices: Ints) -> None:
-    _score(lookup, state, ALL, choices)
+            _score(lookup, state, scored, choices[shooters == NO_SEAT])
+        return
+    if lookup.rules.moon == "auto":
+        choices = automatic_choice(lookup, state.taken[rows], shooters, state.scores[rows].astype(np.int64))
+    _score(lookup, state, rows, choices)
 
 
 def _score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
+    """The deal is over.  choices: ADD or SUBTRACT, read where there is a shooter."""
     shooters = state.shooter[rows].astype(np.int64)
     points = deal_points(lookup, state.taken[rows], shooters, choices)
     scores = reset_exact(lookup, state.scores[rows] + points)
@@ -308,7 +294,7 @@ def _score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
 # -- rows and places -------------------------------------------------------------------------------------------------
 
 
-def _within(rows: Rows, chosen: Bools, tables: int) -> Rows | None:
+def _within(rows: Rows, chosen: Bools) -> Rows | None:
     """Those of `rows` that are chosen: all as they are, some as indices, or None."""
     if chosen.all():
         return rows if len(chosen) else None
@@ -317,15 +303,11 @@ def _within(rows: Rows, chosen: Bools, tables: int) -> Rows | None:
     return np.flatnonzero(chosen) if isinstance(rows, slice) else rows[chosen]
 
 
-def _places(columns: NDArray[np.integer], width: int) -> Ints:
-    """Where column `columns[n]` of row n lies in a flattened [N, width] array; int64 [N]."""
-    places: Ints = np.arange(0, len(columns) * width, width)
-    return places + columns
-
-
-def _of_turn(by_seat: Sets, turn: NDArray[np.int8]) -> Sets:
-    result: Sets = by_seat.reshape(-1)[_places(turn, by_seat.shape[1])]
-    return result
+def _places(rows: Rows, columns: NDArray[np.integer], width: int) -> Ints:
+    """Where column `columns[n]` of row `rows[n]` lies in a flattened [N, width] array; int64, as long as `columns`."""
+    begins = np.arange(0, len(columns) * width, width) if isinstance(rows, slice) else rows * width
+    places: Ints = begins + columns
+    return places
 
 
 def _mask(holds: Bools) -> Ints:
@@ -333,6 +315,8 @@ def _mask(holds: Bools) -> Ints:
     return 0 - holds.astype(np.int64)
 
 
-def _next_turn(state: State, seats: int) -> None:
-    state.turn += 1
-    state.turn[state.turn == seats] = 0
+def _next(turn: NDArray[np.int8], seats: int) -> NDArray[np.int8]:
+    """The seat to the left."""
+    left = turn + np.int8(1)
+    left[left == seats] = 0
+    return left

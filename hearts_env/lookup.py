@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hearts_env.cards import (
     ALL_CARDS,
@@ -65,7 +66,7 @@ class Lookup:
     opening_limit: int
     """What the holder of the opening card may lead: all ones for that card alone, CLUBS, or 0 for no limit."""
     beats: Sets  # int64 [53]  the cards that beat this one once it is winning; [NO_CARD] is all cards
-    suit: Ints  # int64 [52]  suit of each card
+    suit: NDArray[np.int8]  # int8 [52]  suit of each card
     suit_sets: Sets  # int64 [5]  the cards of each suit; [NO_SUIT] is 0
     trick_ends: Bools  # bool [C + 1]  is a trick complete after so many plays?
     point_sets: tuple[tuple[int, int], ...]
@@ -124,7 +125,7 @@ def lookup(rules: Rules) -> Lookup:
         ),
         opening_limit=_opening_limit(rules),
         beats=np.array([*(_beats(card, rules.trump) for card in range(NUM_CARDS)), ALL_CARDS], np.int64),
-        suit=np.arange(NUM_CARDS) // NUM_RANKS,
+        suit=(np.arange(NUM_CARDS) // NUM_RANKS).astype(np.int8),
         suit_sets=np.array([*SUIT_SETS, 0], np.int64),
         trick_ends=_trick_ends(rules.num_players, rules.hand_size),
         point_sets=(*_point_sets(points), *bonus_set),

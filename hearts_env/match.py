@@ -66,10 +66,10 @@ def play(
 ) -> Result:
     """Play one deal (or with `games` one game to the target) at each of M tables.
 
-    lineup: [P] or [M, P], an index into `agents` for each seat.  deal_ids: [M]; a single deal has the number
-    that `engine.single_deal_no` gives its id, which decides pass offset and dealer; later deals of a game have ids
-    hashed from the first.  seed: for the agents' random numbers.  tables: how many are played at once; results do not depend
-    on it.  on_deals: is given the deals as they are finished.
+    lineup: [P] or [M, P], an index into `agents` for each seat.  deal_ids: [M]; a single deal has the number that
+    `engine.single_deal_no` gives its id, which decides pass offset and dealer; later deals of a game have ids hashed
+    from the first.  seed: for the agents' random numbers.  tables: how many are played at once; results do not
+    depend on it.  on_deals: is given the deals as they are finished.
 
     Raises IllegalActionError (a ValueError) that names agent, action and hand, and ValueError for a bad lineup.
     """

@@ -12,7 +12,7 @@ from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets
 from hearts_env.engine import legal, mix, pass_offset
 from hearts_env.lookup import Lookup
 from hearts_env.scoring import card_points
-from hearts_env.state import DEAL_OVER, PASS, Rows, State
+from hearts_env.state import DEAL_OVER, MOON, PASS, Rows, State
 
 
 @dataclass(slots=True)
@@ -117,10 +117,12 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     begins = np.arange(0, state.hands.size, lookup.num_players)
     here = begins + seat
     # Seat by seat in memory (hence the transposes): the encoding goes through these columns one at a time.
-    at = begins + _seats_from(lookup.num_players)[:, seat]
+    seats_on = _seats_from(lookup.num_players, seat)
+    at = begins + seats_on
     taken = state.taken.take(at).T
     points = card_points(lookup, taken)
     over = state.phase >= DEAL_OVER
+    over_or_moon = state.phase >= MOON
     if over.any():
         points = np.where(over[:, None], state.points.take(at).T, points)
     relative = _relative_seats(lookup.num_players)
@@ -137,18 +139,18 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
         table=state.table.copy(),
         played=(state.start & ~state.hands).take(at).T,
         taken=taken,
-        voids=((state.voids >> NUM_SUITS * _seats_from(lookup.num_players)[:, seat]) & ALL_SUITS).T,
+        voids=((state.voids >> NUM_SUITS * seats_on) & ALL_SUITS).T,
         points=points,
         scores=state.scores.take(at).T.astype(np.int64),
         phase=state.phase.copy(),
-        turn=relative[seat, turn],
+        turn=np.where(over, NO_SEAT, 0) if seats is None else relative[seat, turn],
         offset=offset,
         count=state.count.astype(np.int64),
         led=state.led.copy(),
         best=state.best.copy(),
         best_seat=relative[seat, state.best_seat],
         broken=state.broken.copy(),
-        shooter=relative[seat, state.shooter],
+        shooter=relative[seat, state.shooter] if over_or_moon.any() else np.full(len(seat), NO_SEAT),
         deal_no=state.deal_no.astype(np.int64),
         plays=state.plays.copy(),
         leaders=state.leaders.copy(),
@@ -159,11 +161,11 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
 ALL_SUITS = 2**NUM_SUITS - 1
 
 
-@cache
-def _seats_from(num_players: int) -> Ints:
-    """int64 [P, P]: column s holds the seats in order from seat s on."""
-    seats = np.arange(num_players)
-    return (seats[:, None] + seats) % num_players
+def _seats_from(num_players: int, seat: Ints) -> Ints:
+    """The seats in order from each given seat on, int64 [P, N]."""
+    seats: Ints = np.arange(num_players)[:, None] + seat
+    seats -= (seats >= num_players) * num_players
+    return seats
 
 
 @cache

@@ -85,11 +85,10 @@ def encode_layer(rules: Rules, tables: int) -> Batch:
     """The same, and an encoding and a mask at every decision."""
     info = lookup(rules)
     shape = layout(info)
-    buffer = np.empty((tables, shape.size), np.uint8)
 
     def seen(state: State) -> Sets:
         views = view(info, state)
-        encode(shape, views, buffer)
+        encode(shape, views)
         action_mask(views.legal)
         return views.legal
 
