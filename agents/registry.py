@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hearts_agents.rule import RuleAgent
 from hearts_agents.uniform import RandomAgent
 from hearts_env.agent import Agent
 
@@ -28,8 +29,31 @@ def _random(name: str, detail: str) -> Agent:
     return RandomAgent(_number(name, detail, default=0), name)
 
 
+def _rule(name: str, detail: str) -> Agent:
+    if detail:
+        raise AgentError(f"agent {name!r:.60}: 'rule' takes nothing after a colon")
+    return RuleAgent(name=name)
+
+
+def _net(name: str, detail: str) -> Agent:
+    if not detail:
+        raise AgentError(f"agent {name!r:.60} needs weights: net:PATH, a run directory or a file of weights")
+    try:
+        from hearts_agents.net import NetError, net_agent
+    except ModuleNotFoundError as error:
+        raise AgentError(
+            f"agent {name!r:.60} needs {error.name}: install the extra, pip install 'hearts_env[train]'"
+        ) from None
+    try:
+        return net_agent(name, detail)
+    except NetError as error:
+        raise AgentError(f"agent {name!r:.60}: {error}") from None
+
+
 AGENTS: dict[str, Entry] = {
     "random": Entry("random[:SEED]", "any legal action, all equally likely", "nothing", _random),
+    "rule": Entry("rule", "rules of thumb with tuned weights: ducks, sheds, counts and shoots", "nothing", _rule),
+    "net": Entry("net:PATH[?sample]", "a trained network: a run directory, or its weights", "hearts_env[train]", _net),
 }
 """The kinds of agents by the first word of their name."""
 

@@ -159,7 +159,7 @@ def opening_card(hands: Sets) -> Sets:
     return clubs & -clubs
 
 
-# -- legal plays, and the actions: `rows` are tables in the right phase, arrays without them have one row for each ------
+# -- legal plays, and the actions; `rows` are tables in the right phase, arrays without them have one row for each -----
 
 
 def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
