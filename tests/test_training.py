@@ -1,0 +1,345 @@
+"""Self-play training: returns, the rollout buffer, runs that stop and go on, and what they leave behind."""
+
+import dataclasses
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from hearts_agents import make  # noqa: E402
+from hearts_agents.net import load_net  # noqa: E402
+from hearts_env import Rules  # noqa: E402
+from hearts_env.cards import Bytes, Ints  # noqa: E402
+from hearts_env.encode import layout  # noqa: E402
+from hearts_env.lookup import lookup  # noqa: E402
+from hearts_env.rules import RulesError  # noqa: E402
+from hearts_train import checkpoint  # noqa: E402
+from hearts_train.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
+from hearts_train.crew import Crew, CrewError  # noqa: E402
+from hearts_train.curve import CurveError, plot  # noqa: E402
+from hearts_train.league import duplicate_payoffs, lineups, mean_and_error  # noqa: E402
+from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
+from hearts_train.report import read_metrics  # noqa: E402
+from hearts_train.returns import Floats, advantages, explained_variance  # noqa: E402
+from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
+
+TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
+
+
+def tiny(run: Path, **changes: Any) -> TrainConfig:
+    return dataclasses.replace(TINY, out=run, **changes)
+
+
+# -- returns and rollout ---------------------------------------------------------------------------------------------
+
+
+def test_advantages_follow_their_definition() -> None:
+    rng = np.random.default_rng(0)
+    values, counts, reward = rng.normal(size=(50, 6)).astype(np.float32), rng.integers(0, 7, 50), rng.normal(size=50)
+    result = advantages(values, counts, reward, 0.9)
+    for chain in range(50):
+        following = [*values[chain, 1 : counts[chain]], reward[chain]]
+        errors = [following[place] - values[chain, place] for place in range(counts[chain])]
+        for place in range(counts[chain]):
+            expected = sum(0.9 ** (later - place) * errors[later] for later in range(place, counts[chain]))
+            assert result[chain, place] == pytest.approx(expected, abs=1e-5)
+        assert not result[chain, counts[chain] :].any()
+
+
+def test_with_lambda_one_the_return_is_the_outcome_alone() -> None:
+    values = np.array([[1, 2, 3], [4, 5, 0]], np.float32)
+    result = advantages(values, np.array([3, 2]), np.array([10.0, 20.0]), 1.0)
+    assert (result + values)[[0, 0, 0, 1, 1], [0, 1, 2, 0, 1]].tolist() == [10, 10, 10, 20, 20]
+
+
+def test_explained_variance_is_one_for_a_perfect_guess_and_zero_for_the_mean() -> None:
+    truth = np.arange(10, dtype=np.float32)
+    assert explained_variance(truth, truth) == 1
+    assert explained_variance(np.full(10, truth.mean(), np.float32), truth) == 0
+
+
+def first_legal(info: Any) -> Any:
+    legal = layout(info)["legal"]
+
+    def policy(rows: Bytes) -> tuple[Ints, Floats, Floats]:
+        assert (rows[:, legal].sum(axis=1) > 1).all(), "a forced decision has reached the policy"
+        actions = rows[:, legal].argmax(axis=1)
+        return actions, np.zeros(len(rows), np.float32), rows.sum(axis=1).astype(np.float32)
+
+    return policy
+
+
+@pytest.mark.parametrize("rules", [Rules(num_players=n) for n in range(2, 8)], ids=lambda rules: rules.show())
+def test_the_buffer_holds_each_decision_with_a_choice_in_the_order_of_its_seat(rules: Rules) -> None:
+    info = lookup(rules)
+    rollout = Rollout(info, layout(info), tables=20)
+    for first in (0, 7):
+        rollout.collect(first + np.arange(20), first_legal(info))
+        chain, place = rollout.chain[: rollout.size], rollout.place[: rollout.size]
+        assert (np.bincount(chain, minlength=20 * info.num_players) == rollout.counts).all()
+        assert rollout.counts.max() <= most_decisions(info)
+        for index in np.unique(chain):
+            assert place[chain == index].tolist() == list(range(rollout.counts[index]))
+        assert rollout.payoffs.sum(axis=1) == pytest.approx(0, abs=1e-9)
+        mine = rollout.inputs[: rollout.size, layout(info)["hand"]].sum(axis=1).astype(int)
+        passing = rollout.inputs[: rollout.size, layout(info)["phase"]][:, 0]
+        for index in np.unique(chain):
+            plays = (chain == index) & (passing == 0)
+            assert (np.diff(mine[plays]) < 0).all(), "a seat's hand shrinks with every play"
+
+
+def test_a_deal_is_the_same_in_every_batch() -> None:
+    info = lookup(Rules())
+    one, many = Rollout(info, layout(info), 1), Rollout(info, layout(info), 30)
+    many.collect(np.arange(30), first_legal(info))
+    for table in range(5):
+        one.collect(np.array([table]), first_legal(info))
+        rows = np.flatnonzero(many.chain[: many.size] // info.num_players == table)
+        assert (many.inputs[rows] == one.inputs[: one.size]).all()
+        assert (many.payoffs[table] == one.payoffs[0]).all()
+
+
+def test_moon_choices_are_decisions_of_the_shooter() -> None:
+    info = lookup(Rules(num_players=2, moon="choice"))
+    rollout = Rollout(info, layout(info), 400)
+    rollout.collect(np.arange(400), first_legal(info))
+    assert rollout.moons.any()
+    choosing = rollout.inputs[: rollout.size, layout(info)["phase"]][:, 2] == 1
+    assert choosing.sum() == rollout.moons.sum()
+    last = rollout.counts[rollout.chain[: rollout.size][choosing]] - 1
+    assert (rollout.place[: rollout.size][choosing] == last).all()
+
+
+def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
+    config = tiny(Path(), minibatch=10**9, tables=32)
+    learner = Learner(0, config, torch.zeros(2, sum(t.numel() for t in Learner(0, config, torch.zeros(0))._tensors())))
+    metrics = learner.iterate(0, 0, 1e-3, 0.01)
+    assert metrics["kl"] == pytest.approx(0, abs=1e-6)
+    assert metrics["clip_fraction"] == 0
+    assert learner.iterate(1, 32, 1e-3, 0.01)["policy_loss"] == pytest.approx(0, abs=1e-5), "advantages are normalised"
+
+
+# -- the league ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("num_players", range(2, 8))
+def test_lineups_rotate_so_that_each_seat_is_taken_equally_often(num_players: int) -> None:
+    assert len(set((lineups(num_players) == 0).sum(axis=0).tolist())) == 1
+
+
+def test_an_agent_against_itself_has_no_payoff() -> None:
+    payoffs = duplicate_payoffs(Rules(), make("random"), "random", np.arange(400))
+    mean, error = mean_and_error(payoffs)
+    assert abs(mean) < 4 * error
+    assert error == pytest.approx(payoffs.std() / 20, rel=0.01)
+
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_what_the_documents_promise(tmp_path: Path) -> None:
+    run = train(tiny(tmp_path / "run"))
+    names = {path.name for path in run.iterdir()}
+    assert names >= {"config.json", "metrics.jsonl", "checkpoint.safetensors", "net.safetensors"}
+    assert any(name.startswith("events.out.tfevents") for name in names)
+    lines = read_metrics(run)
+    assert [line["kind"] for line in lines[:2]] == ["evaluation", "iteration"]
+    assert lines[-1]["kind"] == "evaluation"
+    assert lines[-1]["decisions"] >= 600
+    assert {"payoff/random", "payoff_se/random"} <= lines[-1].keys()
+    assert plot(run).read_bytes().startswith(b"\x89PNG")
+    assert (make(f"net:{run}").name, load_net(run).spec.width) == (f"net:{run}", 8)
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+    runs = [train(tiny(tmp_path / name, seed=seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
+    one, same, other = (load_net(run).stem.weight for run in runs)
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+
+
+def test_a_resumed_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+    whole = train(tiny(tmp_path / "whole", decisions=1600, lr_final=1e-3, entropy_final=0.02))
+    first = train(tiny(tmp_path / "part", decisions=800, lr_final=1e-3, entropy_final=0.02))
+    assert train(TrainConfig(resume=first, decisions=1600)) == first
+    assert torch.equal(load_net(first).stem.weight, load_net(whole).stem.weight)
+    ends = [[line for line in read_metrics(run) if line["kind"] == "iteration"][-1] for run in (whole, first)]
+    assert ends[0]["deals"] == ends[1]["deals"]
+    assert ends[0]["policy_loss"] == ends[1]["policy_loss"]
+
+
+def test_what_cannot_change_in_a_run_is_refused(tmp_path: Path) -> None:
+    run = train(tiny(tmp_path / "run"))
+    with pytest.raises(TrainError, match=r"width=32: the run in .* has 8, which cannot change"):
+        train(TrainConfig(resume=run, width=32))
+    with pytest.raises(TrainError, match="holds a run already"):
+        train(tiny(run))
+    with pytest.raises(TrainError, match="cannot resume"):
+        train(TrainConfig(resume=tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"workers": 0}, TrainError, "workers=0: must be at least 1"),
+        ({"minutes": -1.0}, TrainError, r"minutes=-1\.0: must be above 0"),
+        ({"seed": -1}, TrainError, "seed=-1"),
+        ({"rules": "nonsense"}, RulesError, "unknown rules preset"),
+    ],
+)
+def test_a_bad_setting_is_named_before_anything_is_written(
+    tmp_path: Path, changes: dict[str, Any], error: type[ValueError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        train(tiny(tmp_path / "run", **changes))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("rules", ["two_player", "num_players=7", "partnership"])
+def test_other_games_train_as_well(tmp_path: Path, rules: str) -> None:
+    train(tiny(tmp_path / "run", rules=rules, decisions=100, pad=rules == "num_players=7"))
+
+
+# -- what is on disk -------------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_whole(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    with pytest.raises(CheckpointError, match=r"cannot write .*file: No space left .*; the one before is intact"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_damaged_or_unfitting_checkpoint_is_refused(tmp_path: Path) -> None:
+    learner = Learner(0, TINY, torch.zeros(0))
+    save_checkpoint(tmp_path, learner.net, learner.moments(), Progress(decisions=5))
+    assert load_checkpoint(tmp_path, learner.net, learner.moments()).decisions == 5
+    wide = Learner(0, dataclasses.replace(TINY, width=16), torch.zeros(0))
+    with pytest.raises(CheckpointError, match="its checkpoint has width=8, the run needs 16"):
+        load_checkpoint(tmp_path, wide.net, wide.moments())
+    file = tmp_path / "checkpoint.safetensors"
+    file.write_bytes(file.read_bytes()[:-7])
+    with pytest.raises(CheckpointError, match="cut off or damaged"):
+        load_checkpoint(tmp_path, learner.net, learner.moments())
+
+
+def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"kind": "iteration", "decisions": 1}\n{"kind": "ite')
+    assert read_metrics(tmp_path) == [{"kind": "iteration", "decisions": 1}]
+    with pytest.raises(CurveError, match="holds no evaluation yet"):
+        plot(tmp_path)
+
+
+# -- processes -------------------------------------------------------------------------------------------------------
+
+
+class Worker:
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+
+    def double(self) -> int:
+        return 2 * self.rank
+
+    def fail(self) -> None:
+        if self.rank == 1:
+            raise RuntimeError("no luck")
+
+    def die(self) -> None:
+        if self.rank == 1:
+            os._exit(7)
+
+
+def test_a_crew_works_together_and_tells_who_failed_or_died() -> None:
+    with Crew(2, Worker) as crew:
+        assert crew.each("double") == [0, 2]
+        with pytest.raises(CrewError, match=r"worker 1 has failed(?s:.*)no luck"):
+            crew.each("fail")
+    with Crew(2, Worker) as crew:
+        with pytest.raises(CrewError, match=r"worker 1 has died \(exit code 7\)"):
+            crew.each("die")
+        with pytest.raises(CrewError, match="worker 1 has died"):
+            crew.each("double")
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from hearts_train.ppo import TrainConfig, train
+if __name__ == "__main__":
+    train(TrainConfig(out=Path(sys.argv[1]), minutes=5, workers=2, tables=8, width=8, blocks=1, minibatch=64,
+                      eval_ids=4, save_every_minutes=0.001))
+"""
+
+
+def started(tmp_path: Path) -> tuple[subprocess.Popen[str], Path, list[int]]:
+    """A run of two workers in a process group of its own, once it is under way; and the ids of its processes."""
+    script, run = tmp_path / "script.py", tmp_path / "run"
+    script.write_text(SCRIPT)
+    process = subprocess.Popen([sys.executable, script, run], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while len(read_metrics(run)) < 5 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    listing = subprocess.run(["ps", "-eo", "pid=,pgid="], capture_output=True, text=True, check=True).stdout
+    ids = [int(line.split()[0]) for line in listing.splitlines() if int(line.split()[1]) == process.pid]
+    assert len(ids) > 1
+    return process, run, ids
+
+
+def wait_until_gone(ids: list[int]) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        states = subprocess.run(["ps", "-o", "stat=", "-p", ",".join(map(str, ids))], capture_output=True, text=True)
+        if not [state for state in states.stdout.split() if not state.startswith("Z")]:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"still running: {ids}")
+
+
+def test_ctrl_c_saves_and_ends_every_process(tmp_path: Path) -> None:
+    process, run, ids = started(tmp_path)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "stopped at" in output
+    assert f"saved in {run}" in output.replace("\n", "")
+    load_net(run)
+    wait_until_gone(ids)
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_no_process_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    process, run, ids = started(tmp_path)
+    process.kill()
+    process.communicate(timeout=30)
+    wait_until_gone(ids)
+    seen = [line["decisions"] for line in read_metrics(run)]
+    target = seen[-1] + 1000
+    train(TrainConfig(resume=run, decisions=target, minutes=10, workers=1))
+    lines = read_metrics(run)
+    decisions = [line["decisions"] for line in lines if line["kind"] == "iteration"]
+    assert decisions == sorted(set(decisions)), "every step stands once"
+    assert decisions[-1] >= target
+    assert json.loads((run / "config.json").read_text())["workers"] == 2
+
+
+@pytest.mark.slow
+def test_a_short_run_beats_random_play_by_far(tmp_path: Path) -> None:
+    run = train(TrainConfig(out=tmp_path / "run", decisions=250_000, workers=1, tables=256, minibatch=256, width=128))
+    assert read_metrics(run)[-1]["payoff/random"] > 2

@@ -1,0 +1,92 @@
+"""What a run leaves on disk, so that neither a kill nor a full disk can damage it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from safetensors.torch import save
+from torch import Tensor
+
+from hearts_agents.net import WEIGHTS_NAME, HeartsNet, NetError, packed, read_tensors
+
+CHECKPOINT_NAME = "checkpoint.safetensors"
+CONFIG_NAME = "config.json"
+METRICS_NAME = "metrics.jsonl"
+CURVE_NAME = "learning_curve.png"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be written or read."""
+
+
+@dataclass
+class Progress:
+    """How far a run has come; all that continuing needs, besides weights and the optimiser's moments."""
+
+    iteration: int = 0
+    decisions: int = 0
+    """Decisions learned from; forced ones are not counted."""
+    deals: int = 0
+    """Deals played, which is also the position in the run's sequence of deal ids."""
+    seconds: float = 0.0
+    """Time spent, evaluations and earlier sessions of the run included."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that at every moment either the old or the new content is there, whole.
+
+    Raises CheckpointError, and leaves the old file as it was.
+    """
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        kept = "the one before is intact" if path.exists() else "there was none before"
+        raise CheckpointError(f"cannot write {path}: {error.strerror or error}; {kept}") from None
+
+
+def save_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], progress: Progress) -> None:
+    """Write the checkpoint, and the network's weights alone for `net:RUN`.  Raises CheckpointError.
+
+    moments: the optimiser's tensors by name.
+    """
+    tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
+    tensors |= {f"adam.{name}": tensor for name, tensor in moments.items()}
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    header = {"net": net.spec.to_json(), "progress": asdict(progress)}
+    write_whole(run / CHECKPOINT_NAME, save(plain, {"hearts": json.dumps(header)}))
+    write_whole(run / WEIGHTS_NAME, packed(net))
+
+
+def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor]) -> Progress:
+    """Fill `net` and `moments` from the run's checkpoint.  Raises CheckpointError where that cannot be."""
+    file = run / CHECKPOINT_NAME
+    try:
+        tensors, header = read_tensors(file)
+    except NetError as error:
+        raise CheckpointError(f"cannot resume from {run}: {error}") from None
+    written = dict(header.get("net", {}))
+    expected = net.spec.to_json()
+    for name in expected.keys() - {"package_version"}:
+        if written.get(name) != expected[name]:
+            raise CheckpointError(
+                f"cannot resume from {run}: its checkpoint has {name}={written.get(name)!r:.60}, "
+                f"the run needs {expected[name]!r:.60}; start a new run"
+            )
+    targets = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
+    targets |= {f"adam.{name}": tensor for name, tensor in moments.items()}
+    for name, target in targets.items():
+        if name not in tensors or tensors[name].shape != target.shape:
+            raise CheckpointError(f"cannot resume from {run}: tensor {name} of its checkpoint is missing or misshapen")
+        target.copy_(tensors[name])
+    return Progress(**header["progress"])
