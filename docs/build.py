@@ -5,33 +5,21 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hearts_agents import AGENTS
 from hearts_env.encode import layout
+from hearts_env.explain import field_docs
 from hearts_env.lookup import lookup
-from hearts_env.rules import PRESETS, Rules
+from hearts_env.rules import Rules
+from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "deals_per_second.json"
-
-
-def field_docs() -> dict[str, str]:
-    """The text under each field of Rules."""
-    body = ast.parse(inspect.getsource(Rules)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    docs = {}
-    for field, text in zip(body.body, body.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            assert isinstance(field.target, ast.Name)
-            docs[field.target.id] = " ".join(str(text.value.value).split())
-    return docs
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -52,13 +40,63 @@ def fields() -> str:
     return table(("field", "default", "what it says"), rows)
 
 
-def presets() -> str:
-    """The named variants."""
+def sources() -> str:
+    """The sources by their tags."""
+    rows = [(tag, source.title, source.where) for tag, source in SOURCES.items()]
+    return table(("tag", "source", "where it was read"), rows)
+
+
+def presets(notes: bool = False) -> str:
+    """The named variants.  notes: with what the fields do not cover."""
     rows = [
-        (f"`{name}`", preset.summary, preset.source, f"`{Rules.preset(name).show()}`")
+        (f"`{name}`", preset.summary, preset.source, f"`{Rules.preset(name).show()}`", preset.note)[: 4 + notes]
         for name, preset in PRESETS.items()
     ]
-    return table(("preset", "the game", "source", "as text"), rows)
+    return table(("preset", "the game", "source", "as text", "note")[: 4 + notes], rows)
+
+
+def variants() -> str:
+    """The named variants, with their notes."""
+    return presets(notes=True)
+
+
+def readings() -> str:
+    """The points on which sources differ: what we do, what others do, and the field that selects it."""
+    rows = [
+        (
+            reading.point,
+            _said(reading.ways[0]) + _standing(reading),
+            "; ".join(map(_said, reading.ways[1:])) or "-",
+            "; ".join(_selected(reading, way) for way in reading.ways[1:]) or "-",
+        )
+        for reading in READINGS
+    ]
+    return table(("point", "here by default", "elsewhere", "what selects that, in the same order"), rows)
+
+
+def _said(way: Way) -> str:
+    return f"{way.says} ({way.sources})"
+
+
+def _selected(reading: Reading, way: Way) -> str:
+    """The fields of a way as text, made from Rules so that it cannot name what isn't there."""
+    if way.fields is None:
+        return "not covered"
+    return _as_text(Rules.from_dict({**_base(reading), **way.fields}), way.fields)
+
+
+def _standing(reading: Reading) -> str:
+    """The default of the fields that the other ways change, as Rules has it."""
+    names = dict.fromkeys(name for way in reading.ways for name in way.fields or ())
+    return f": {_as_text(Rules.from_dict(_base(reading)), names)}" if names else ""
+
+
+def _base(reading: Reading) -> dict[str, object]:
+    return {"num_players": reading.num_players, **(reading.base or {})}
+
+
+def _as_text(rules: Rules, names: Iterable[str]) -> str:
+    return f"`{','.join(f'{name}={json.dumps(getattr(rules, name))}' for name in names)}`"
 
 
 def encoding() -> str:
@@ -102,7 +140,13 @@ def bench() -> str:
         if row["num_players"] == 4 and row["deals_per_s"] > best.get(row["layer"], row).get("deals_per_s", 0) * 0.999:
             best[row["layer"]] = row
     rows = [
-        (f"`{layer}`", str(row["executor"]), f"{row['tables']:,}", f"{row['deals_per_s']:,.0f}", f"{row['decisions_per_s']:,.0f}")
+        (
+            f"`{layer}`",
+            str(row["executor"]),
+            f"{row['tables']:,}",
+            f"{row['deals_per_s']:,.0f}",
+            f"{row['decisions_per_s']:,.0f}",
+        )
         for layer, row in best.items()
     ]
     machine = kept["machine"]
@@ -115,7 +159,10 @@ def bench() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "fields": fields,
+    "sources": sources,
     "presets": presets,
+    "variants": variants,
+    "readings": readings,
     "encoding": encoding,
     "sizes": sizes,
     "agents": agents,

@@ -1,8 +1,6 @@
-"""The rules of one game of Hearts as a frozen value: fields, defaults, checks, presets and their text.
+"""The rules of one game of Hearts as a frozen value: fields, defaults, checks and text.
 
-Sources are named by short tags, spelled out in docs/rules.md: the pages for two players (GR) and for three to
-seven (SC), pagat (PG), Parlett (PA), Yahoo (YH), Bicycle (BI), Windows (MS), World of Card Games (WC),
-Goldsmith (GO), OpenSpiel (OS), hearts-gym (HG), final boss (FB) and Wikipedia (WP).
+Sources are named by the short tags that `variants.SOURCES` spells out.
 """
 
 from __future__ import annotations
@@ -11,9 +9,11 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal, cast
 
 from hearts_env.cards import CARD_NAMES, CLUBS, NUM_CARDS, RANKS, CardError, card_set, parse_card
+from hearts_env.variants import PRESETS as PRESETS
 
 LIMIT = 10_000
 """No number in the rules may be larger: scores are counted in 32 bits."""
@@ -114,10 +114,10 @@ class Rules:
     allowed for two players (GR)."""
     first_trick_all_points: Literal["any", "hearts"] = "any"
     """What a hand of penalty cards only may discard where they are forbidden: anything (WC, OS), or hearts if
-    it has some (SerenityOS)."""
+    it has some (SE)."""
     hearts_broken_by: Literal["heart_or_qs", "heart", "void", "free", "never"] = DEFAULT
     """What allows leading hearts: a heart or QS played (SC, YH, OS), a heart (MS, PG, GR), any discard as well
-    ("void", GR to the letter), nothing needed ("free", OS option), or never while another suit is held (Greek).
+    ("void", GR to the letter), nothing needed ("free", OS option), or never while another suit is held (GK).
     Default heart_or_qs; heart for two players."""
     lead_hearts_with_qs: bool = False
     """May a hand of hearts and QS lead an unbroken heart?  Yes: YH, PA.  No: PG, OS."""
@@ -188,14 +188,7 @@ class Rules:
         _require(self, "num_players", fits, "must be a whole number from 2 to 7")
 
     def _check_kinds(self) -> None:
-        for name in (
-            "dead_cards",
-            "pass_count",
-            "bonus_points",
-            "no_tricks_bonus",
-            "sun_value",
-            "target",
-        ):
+        for name in ("dead_cards", "pass_count", "bonus_points", "no_tricks_bonus", "sun_value", "target"):
             _require(self, name, _is_int(getattr(self, name)), f"must be a whole number up to {LIMIT}")
         for name in ("lead_hearts_with_qs", "moon_needs_bonus", "end_strict"):
             _require(self, name, isinstance(getattr(self, name), bool), "must be True or False")
@@ -215,7 +208,7 @@ class Rules:
             live >= self.num_players and live % self.num_players == 0,
             f"{size} cards less {self.dead_cards} dead cannot be dealt evenly to {self.num_players} seats",
         )
-        clubs = (card_set(map(parse_card, CARD_NAMES)) & CLUBS & ~self.removed_set).bit_count()
+        clubs = (CLUBS & ~self.removed_set).bit_count()
         _require(
             self,
             "first_leader",
@@ -231,11 +224,7 @@ class Rules:
     def _checked_deck(self) -> Removed:
         deck: object = self.deck
         if isinstance(deck, str) or not isinstance(deck, (tuple, list)):
-            raise _error(
-                self,
-                "deck",
-                "must be 'seed', 'morehead' or the cards to remove, as in ('2C', '2D')",
-            )
+            raise _error(self, "deck", "must be 'seed', 'morehead' or the cards to remove, as in ('2C', '2D')")
         try:
             cards = [parse_card(name) for name in deck]
         except CardError as error:
@@ -246,12 +235,7 @@ class Rules:
     def _checked_scoring(self) -> str | CardPoints:
         scoring: object = self.scoring
         if isinstance(scoring, str):
-            _require(
-                self,
-                "scoring",
-                scoring in SCORINGS,
-                _one_of((*SCORINGS, "a mapping of cards to points")),
-            )
+            _require(self, "scoring", scoring in SCORINGS, _one_of((*SCORINGS, "a mapping of cards to points")))
             return scoring
         pairs = scoring.items() if isinstance(scoring, Mapping) else scoring
         points: dict[int, int] = {}
@@ -259,12 +243,7 @@ class Rules:
             for name, value in cast(CardPoints, pairs):
                 card = parse_card(name)
                 _require(self, "scoring", card not in points, f"names {name} twice")
-                _require(
-                    self,
-                    "scoring",
-                    _is_int(value),
-                    f"{name} must be worth a whole number up to {LIMIT}",
-                )
+                _require(self, "scoring", _is_int(value), f"{name} must be worth a whole number up to {LIMIT}")
                 points[card] = value
         except (CardError, TypeError) as error:
             raise _error(self, "scoring", f"must map cards to points, as in {{'QS': 13}}: {error}") from None
@@ -286,18 +265,8 @@ class Rules:
         object.__setattr__(self, "pass_cycle", tuple(offset % seats for offset in self.pass_cycle))
 
     def _check_scores(self) -> None:
-        _require(
-            self,
-            "bonus_points",
-            self.bonus_points <= 0,
-            "must not be positive: the card is a bonus",
-        )
-        _require(
-            self,
-            "no_tricks_bonus",
-            self.no_tricks_bonus <= 0,
-            "must not be positive: it is a bonus",
-        )
+        _require(self, "bonus_points", self.bonus_points <= 0, "must not be positive: the card is a bonus")
+        _require(self, "no_tricks_bonus", self.no_tricks_bonus <= 0, "must not be positive: it is a bonus")
         needs_card = not self.moon_needs_bonus or self.bonus_card is not None
         _require(self, "moon_needs_bonus", needs_card, "needs a bonus_card")
         _require(self, "sun_value", self.sun_value >= 0, "must not be negative")
@@ -312,12 +281,7 @@ class Rules:
         _require(self, "target", self.target > 0, "must be positive")
         reset: object = self.exact_reset
         low = reset is None or (_is_int(reset) and cast(int, reset) < self.target)
-        _require(
-            self,
-            "exact_reset",
-            low,
-            f"must be None or a whole number below the target {self.target}",
-        )
+        _require(self, "exact_reset", low, f"must be None or a whole number below the target {self.target}")
 
     # -- what follows from the fields -----------------------------------------------------------------------
 
@@ -358,7 +322,7 @@ class Rules:
 
     def changes(self) -> dict[str, Any]:
         """The fields that differ from the defaults of this player count, as plain JSON values."""
-        plain = Rules(num_players=self.num_players)
+        plain = _plain(self.num_players)
         result: dict[str, Any] = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -425,88 +389,10 @@ class Rules:
         return ",".join(pairs) or "standard"
 
 
-@dataclass(frozen=True)
-class Preset:
-    """A named variant: the fields that differ, where it comes from, and one line on it."""
-
-    fields: Mapping[str, Any]
-    source: str
-    summary: str
-
-
-PRESETS: Final[dict[str, Preset]] = {
-    "standard": Preset({}, "SC", "four players, pass left, right, across, hold; the shooter chooses"),
-    "two_player": Preset({"num_players": 2}, "GR", "28 cards, hearts are trumps, two dead cards, no pass"),
-    "three": Preset({"num_players": 3}, "SC", "three players, 17 cards each"),
-    "four": Preset({"num_players": 4}, "SC", "the standard game by its player count"),
-    "five": Preset({"num_players": 5}, "SC", "five players, 10 cards each"),
-    "six": Preset({"num_players": 6}, "SC", "six players, 8 cards each"),
-    "seven": Preset({"num_players": 7}, "SC", "seven players, 7 cards each"),
-    "partnership": Preset(
-        {"teams": "fixed", "moon": "add", "target": 200},
-        "WP",
-        "seats 0 and 2 against 1 and 3, sides to 200",
-    ),
-    "partnership_pagat": Preset(
-        {"teams": "fixed", "moon": "add", "team_end": "player"},
-        "PG",
-        "sides; a player at 100 ends the game",
-    ),
-    "partnership_parlett": Preset(
-        {"teams": "fixed", "moon": "add", "team_moon": "player"},
-        "PA",
-        "sides to 100; a moon must fall to one player",
-    ),
-    "omnibus": Preset({"bonus_card": "JD"}, "PG", "the jack of diamonds takes 10 off"),
-    "omnibus_bicycle": Preset(
-        {"bonus_card": "TD", "moon_needs_bonus": True},
-        "BI",
-        "the ten of diamonds; a moon needs all fifteen cards",
-    ),
-    "spot": Preset({"scoring": "spot", "target": 500}, "PG", "hearts count their pips, the queen 25, to 500"),
-    "black_maria": Preset(
-        {
-            "num_players": 3,
-            "scoring": "black_maria",
-            "pass_cycle": [2],
-            "first_leader": "left_of_dealer",
-            "first_lead": "any",
-            "moon": "none",
-        },
-        "PA",
-        "three players; queen 13, king 10, ace of spades 7; always pass right; no moon",
-    ),
-    "microsoft": Preset({"hearts_broken_by": "heart", "moon": "add"}, "MS", "Windows: only a heart breaks hearts"),
-    "pagat": Preset(
-        {"hearts_broken_by": "heart", "first_trick_points": "allowed"},
-        "PG",
-        "points may fall on the first trick",
-    ),
-    "yahoo": Preset({"lead_hearts_with_qs": True}, "YH", "hearts may be led from hearts and the queen"),
-    "openspiel": Preset(
-        {"moon": "add"},
-        "OS",
-        "moon adds; OpenSpiel draws the pass direction at random, here it cycles",
-    ),
-    "hearts_gym": Preset(
-        {
-            "deck": "morehead",
-            "pass_count": 0,
-            "hearts_broken_by": "heart",
-            "moon": "add",
-            "first_trick_points": "allowed",
-        },
-        "HG",
-        "no pass, points allowed on the first trick",
-    ),
-    "greek": Preset(
-        {"hearts_broken_by": "never", "pass_cycle": [3], "moon": "add"},
-        "Greek",
-        "hearts are led only from a hand of hearts; always pass right",
-    ),
-    "no_pass": Preset({"pass_count": 0}, "SC", "the standard game without passing"),
-}
-"""Named variants: what each changes and where it comes from."""
+@cache
+def _plain(num_players: int) -> Rules:
+    """The rules with every field at its default."""
+    return Rules(num_players=num_players)
 
 
 def _default_cycle(num_players: int) -> tuple[int, ...]:

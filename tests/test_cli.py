@@ -81,7 +81,7 @@ def test_rules_lists_every_preset_with_its_source(capsys: pytest.CaptureFixture[
     assert main(["rules"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for name, preset in PRESETS.items():
-        assert any(line.split()[:2] == [name, preset.source] for line in lines if line.strip())
+        assert any(line.split()[0] == name and preset.source in line for line in lines if line.strip())
 
 
 @pytest.mark.parametrize("name", PRESETS)

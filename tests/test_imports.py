@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 LAYERS = [
-    ["cards"],
+    ["cards", "variants"],
     ["rules"],
-    ["lookup"],
+    ["lookup", "explain"],
     ["rulebook", "scoring"],
     ["state"],
     ["engine"],

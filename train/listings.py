@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +10,9 @@ import tyro
 from rich.table import Table
 
 from hearts_train.terminal import console
+
+WIDTH = 100
+_IN = "      "
 
 
 @dataclass(frozen=True)
@@ -29,26 +32,38 @@ class ListRules:
     """List the named rules, or what one of them changes."""
 
     name: tyro.conf.Positional[str] = ""
-    """A preset, `field=value` pairs, or both: show the fields that differ from the defaults."""
+    """A preset, `field=value` pairs, or both: tell the game in words, and what differs from the standard one."""
 
     def run(self) -> int:
-        """Print a line a preset, or a line a field that differs."""
-        from hearts_env.rules import PRESETS, Rules
+        """Print a line a preset, or the game and each field that differs, with its source."""
+        from hearts_env.variants import PRESETS
 
-        if not self.name:
-            rows = [(name, preset.source, preset.summary) for name, preset in PRESETS.items()]
-            _print(("rules", "source", "summary"), rows)
+        if self.name:
+            print(_explained(self.name))
             return 0
-        rules = Rules.parse(self.name)
-        if self.name in PRESETS:
-            preset = PRESETS[self.name]
-            print(f"{self.name}: {preset.summary} (source: {preset.source})")
-        changes = rules.changes()
-        for field, value in changes.items():
-            print(f"  {field}={json.dumps(value)}")
-        if not changes:
-            print("  every field has its default")
+        _print(("rules", "source", "summary"), [(name, one.source, one.summary) for name, one in PRESETS.items()])
         return 0
+
+
+def _explained(text: str) -> str:
+    """A preset or any rules text in words."""
+    from hearts_env.explain import cited, differences, paragraph
+    from hearts_env.rules import Rules
+    from hearts_env.variants import PRESETS
+
+    rules = Rules.parse(text)
+    preset = PRESETS.get(text)
+    lines = [f"{text}: {preset.summary} (source: {preset.source})", ""] if preset else []
+    lines += [textwrap.fill(paragraph(rules), WIDTH), ""]
+    found = differences(rules)
+    lines.append("What differs from the standard game:" if found else "Every field has its default: the standard game.")
+    for one in found:
+        lines.append(f"  {one.field}={one.value}  (standard: {one.standard})")
+        lines.append(textwrap.fill(f"{one.meaning} [{one.source}]", WIDTH, initial_indent=_IN, subsequent_indent=_IN))
+    if preset and preset.note:
+        lines += ["", textwrap.fill(f"Note: {preset.note}", WIDTH)]
+    sources = cited(", ".join([preset.source if preset else "", *(one.source for one in found)]))
+    return "\n".join([*lines, *(["", "Sources", *(f"  {source}" for source in sources)] if sources else [])])
 
 
 def _print(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
