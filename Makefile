@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp-installed
 
-.PHONY: help venv demo test lint type format bench docs clean
+.PHONY: help venv demo test prove lint type format bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ demo: $(STAMP) ## train for about two minutes, hold a tournament, plot it, run a
 
 test: $(STAMP) ## run the tests, without those marked slow
 	$(BIN)/pytest -n 2 -m 'not slow'
+
+prove: $(STAMP) ## compare the engine with the oracle and OpenSpiel over 200,000 deals (minutes)
+	$(BIN)/python tests/prove.py
 
 lint: $(STAMP) ## check style and format
 	$(BIN)/ruff check .
