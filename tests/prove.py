@@ -190,7 +190,7 @@ def tie(theirs: oracle.Deal) -> bool:
 
 def figures(tally: Tally) -> Table:
     """A row for each part and player count, short enough for 80 columns."""
-    table = Table("players", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table("players", box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.columns[0].no_wrap = True
     for name in FIGURES:
         table.add_column(name.replace(" ", "\n").replace("-", "-\n"), justify="right")

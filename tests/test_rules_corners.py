@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hearts_env.cards import ADD, SUBTRACT, card_set, lowest, names_in, parse_card
+from hearts_env.encode import layout, rule_flags
 from hearts_env.engine import deal, legal, shuffle, step
 from hearts_env.lookup import lookup
 from hearts_env.notation import parse_hand, parse_position
@@ -15,6 +16,7 @@ from hearts_env.rules import Rules
 from hearts_env.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter, winners
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, State
 
+TWO_PLAYERS = ("hearts are trumps", "hearts_broken_by=heart", "moon=add", "points may fall on the first trick")
 HEARTS = parse_hand("H23456789TJQKA")
 FOUR_HANDS = "C23456789TJQKA / D23456789TJQKA / H23456789TJQKA / S23456789TJQKA"
 
@@ -336,3 +338,29 @@ def test_exactly_the_target_goes_back_and_more_does_not() -> None:
     info = lookup(Rules.preset("goldsmith"))
     assert reset_exact(info, np.array([[100, 101, 99, 0]])).tolist() == [[50, 101, 99, 0]]
     assert reset_exact(lookup(Rules()), np.array([[100, 101, 99, 0]])).tolist() == [[100, 101, 99, 0]]
+
+
+# -- what a network is told of the rules -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ("two_player", {"2 players", *TWO_PLAYERS}),
+        ("yahoo", {"hearts may be led from hearts and QS"}),
+        ("omnibus_bicycle", {"bonus_card=TD", "a moon needs the bonus card"}),
+        ("no_tricks_bonus=-5", {"a seat without a trick gets a bonus"}),
+        ("teams=fixed,team_moon=team", {"fixed teams", "a team may shoot the moon"}),
+        ("num_players=3,moon=none,scoring=black_maria", {"3 players", "moon=none", "scoring=black_maria"}),
+        ("first_trick_points=allowed", {"points may fall on the first trick"}),
+    ],
+)
+def test_a_network_is_told_what_differs_from_the_standard_game_and_nothing_else(changes: str, told: set[str]) -> None:
+    standard = {"4 players", "hearts_broken_by=heart_or_qs", "moon=choice", "scoring=standard"}
+    flags = {says for says, holds in rule_flags(lookup(Rules())).items() if holds}
+    assert flags == standard
+    now = {says for says, holds in rule_flags(lookup(Rules.parse(changes))).items() if holds}
+    assert told <= now
+    assert now - told <= standard
+    shape = layout(lookup(Rules()))
+    assert shape["rules"].stop - shape["rules"].start == len(rule_flags(lookup(Rules())))
