@@ -9,8 +9,8 @@ from hearts_env import kernels, kernels_view
 from hearts_env.cards import Bytes, Ints, Sets
 from hearts_env.encode import Layout, write_order
 from hearts_env.engine import finish, score
-from hearts_env.kernels import NONE_BAD, Tables, game
-from hearts_env.kernels_view import Views, shape
+from hearts_env.kernels import NONE_BAD, ROOM, game, tables
+from hearts_env.kernels_view import shape, views
 from hearts_env.lookup import Lookup
 from hearts_env.state import State
 from hearts_env.view import View
@@ -28,29 +28,29 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     """See `engine.shuffle`."""
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
     hands = np.empty((len(ids), lookup.num_players), np.int64)
-    kernels.shuffle(game(lookup), ids, hands)
+    kernels.shuffle(game(lookup), ids, hands, np.empty((3, ROOM), np.uint64))
     return hands
 
 
 def legal(lookup: Lookup, state: State) -> Sets:
     """See `engine.legal`."""
     sets = np.empty(len(state), np.int64)
-    kernels.legal(game(lookup), Tables(*state), sets)
+    kernels.legal(game(lookup), tables(state), sets)
     return sets
 
 
 def step(lookup: Lookup, state: State, actions: Ints) -> None:
     """See `engine.step`.  Raises IndexError for an action that is no action of the phase."""
-    tables = len(state)
-    if actions.shape != (tables,):
-        raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({tables},)")
+    size = len(state)
+    if actions.shape != (size,):
+        raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
     actions = np.ascontiguousarray(actions, np.int64)
-    ended = np.empty(tables, np.int64)
-    finished, moons, bad = kernels.step(game(lookup), Tables(*state), actions, ended)
+    ended = np.empty(size, np.int64)
+    finished, moons, bad = kernels.step(game(lookup), tables(state), actions, ended)
     if bad != NONE_BAD:
         raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
     if moons:
-        chosen = ended[tables - moons :]
+        chosen = ended[size - moons :]
         score(lookup, state, chosen, actions[chosen])
     if finished:
         finish(lookup, state, ended[:finished])
@@ -58,15 +58,15 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """See `view.view`.  Raises IndexError for a seat that is not at the table."""
-    tables, by_seat = len(state), (len(state), lookup.num_players)
-    seat = np.empty(tables, np.int64) if seats is None else np.array(np.broadcast_to(seats, tables), np.int64)
-    views = View(
+    size, by_seat = len(state), (len(state), lookup.num_players)
+    seat = np.empty(size, np.int64) if seats is None else np.array(np.broadcast_to(seats, size), np.int64)
+    seen = View(
         lookup=lookup,
         seat=seat,
-        hand=np.empty(tables, np.int64),
-        legal=np.empty(tables, np.int64),
-        picks=np.empty(tables, np.int64),
-        got=np.empty(tables, np.int64),
+        hand=np.empty(size, np.int64),
+        legal=np.empty(size, np.int64),
+        picks=np.empty(size, np.int64),
+        got=np.empty(size, np.int64),
         table=state.table.copy(),
         played=np.empty(by_seat, np.int64),
         taken=np.empty(by_seat, np.int64),
@@ -74,29 +74,30 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
         points=np.empty(by_seat, np.int64),
         scores=np.empty(by_seat, np.int64),
         phase=state.phase.copy(),
-        turn=np.empty(tables, np.int64),
-        offset=np.empty(tables, np.int64),
-        count=np.empty(tables, np.int64),
+        turn=np.empty(size, np.int64),
+        offset=np.empty(size, np.int64),
+        count=np.empty(size, np.int64),
         led=state.led.copy(),
         best=state.best.copy(),
-        best_seat=np.empty(tables, np.int64),
+        best_seat=np.empty(size, np.int64),
         broken=state.broken.copy(),
-        shooter=np.empty(tables, np.int64),
-        deal_no=np.empty(tables, np.int64),
+        shooter=np.empty(size, np.int64),
+        deal_no=np.empty(size, np.int64),
         plays=state.plays.copy(),
         leaders=state.leaders.copy(),
         table_key=state.key.copy(),
     )
-    bad = kernels_view.view(game(lookup), Tables(*state), seats is None, _as_kernels_take(views))
+    bad = kernels_view.view(game(lookup), tables(state), seats is None, views(seen))
     if bad != NONE_BAD:
         raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
-    return views
+    return seen
 
 
 def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     packed = np.empty((len(view), layout.words), np.int64)
-    kernels_view.encode_packed(game(view.lookup), shape(layout, view.lookup), _as_kernels_take(view), packed)
+    words = np.empty(layout.words + 1, np.int64)
+    kernels_view.encode_packed(game(view.lookup), shape(layout, view.lookup), views(view), words, packed)
     return packed
 
 
@@ -107,7 +108,8 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
         raise ValueError(f"out has shape {out.shape}: must be {size}")
     direct = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous
     rows = out if out is not None and direct else np.empty(size, np.uint8)
-    kernels_view.encode(game(view.lookup), shape(layout, view.lookup), _as_kernels_take(view), rows)
+    words = np.empty(layout.words + 1, np.int64)
+    kernels_view.encode(game(view.lookup), shape(layout, view.lookup), views(view), words, rows)
     if layout.order:
         write_order(view, rows[:, layout.bits :])
     if out is None:
@@ -115,9 +117,3 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     if rows is not out:
         out[...] = rows
     return out
-
-
-def _as_kernels_take(view: View) -> View:
-    """The arrays of a View, seat by seat in a row: those of the numpy executor lie the other way round."""
-    arrays: View = Views(*(np.ascontiguousarray(getattr(view, name)) for name in Views._fields))
-    return arrays

@@ -23,7 +23,10 @@ R = TypeVar("R")
 
 _SOURCES = ("cards", "lookup", "rulebook", "state", "engine", "view", "encode", "kernel", "kernels", "kernels_view")
 """The modules from which machine code is made."""
-_OPTIONS = {"error_model": "numpy", "nogil": True}
+_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+"""No counting of references to arrays: with it, every access to one would count for all arrays of its tuple, at twenty
+times the cost of the loops.  So kernels make no arrays of their own: they are handed what they need.
+"""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -40,7 +43,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
     """Let kernels call this function; it becomes a part of them."""
-    return cast(Callable[P, R], register_jitable(function))
+    return cast(Callable[P, R], register_jitable(**_OPTIONS)(function))
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
@@ -92,7 +95,7 @@ for _formula in (
     rulebook.breaks,
     engine.mix,
 ):
-    register_jitable(_formula)
+    inner(_formula)
 
 
 def _ones(typing: Any, bits: Any) -> Any:

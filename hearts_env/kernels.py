@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import namedtuple
 from dataclasses import fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,9 +36,11 @@ from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
 
-Tables: Any = namedtuple("Tables", [field.name for field in fields(State)])  # type: ignore[misc]  # noqa: PYI024
-"""A State as kernels take it."""
+_ARRAYS = [field.name for field in fields(State)]
+Tables: Any = namedtuple("Tables", _ARRAYS)  # type: ignore[misc]
+_arrays_of = attrgetter(*_ARRAYS)
 _BUCKETS = 64
+ROOM = _BUCKETS + 1
 _BUCKET_SHIFT = np.uint64(58)
 
 
@@ -87,16 +90,20 @@ def game(lookup: Lookup) -> Game:
     )
 
 
+def tables(state: State) -> State:
+    """The arrays of a State as kernels take them."""
+    arrays: State = Tables._make(_arrays_of(state))
+    return arrays
+
+
 # -- shuffle and choose ------------------------------------------------------------------------------------------------
 
 
 @kernel
-def shuffle(game: Game, ids: NDArray[np.uint64], hands: Sets) -> None:
-    """Fill `hands`, int64 [N, P], which come as zeros."""
+def shuffle(game: Game, ids: NDArray[np.uint64], hands: Sets, room: NDArray[np.uint64]) -> None:
+    """Fill `hands`, int64 [N, P].  room: uint64 [3, ROOM] to work in."""
     size = len(game.deck_cards)
-    keys = np.empty(size, np.uint64)
-    ordered = np.empty(size, np.uint64)
-    place = np.empty(_BUCKETS + 1, np.int64)
+    keys, ordered, place = room[0], room[1], room[2]
     for n in range(len(ids)):
         seed = mix(ids[n])
         place[:] = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from dataclasses import fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,15 @@ from hearts_env.lookup import Lookup
 from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
 from hearts_env.view import ALL_SUITS, View
 
-Views: Any = namedtuple("Views", [field.name for field in fields(View)][1:])  # type: ignore[misc]  # noqa: PYI024
-"""A View, without its lookup, as kernels take it."""
-WORD_BITS = 64
+_ARRAYS = [field.name for field in fields(View) if field.name != "lookup"]
+Views: Any = namedtuple("Views", _ARRAYS)  # type: ignore[misc]
+_arrays_of = attrgetter(*_ARRAYS)
+
+
+def views(view: View) -> View:
+    """The arrays of a View as kernels take them: seat by seat in a row, where numpy's lie the other way round."""
+    arrays: View = Views._make(map(np.ascontiguousarray, _arrays_of(view)))
+    return arrays
 
 
 # -- view --------------------------------------------------------------------------------------------------------------
@@ -137,18 +144,17 @@ def shape(layout: Layout, lookup: Lookup) -> Shape:
 
 
 @kernel
-def encode_packed(game: Game, shape: Shape, views: View, packed: Sets) -> None:
-    """Fill `packed`, int64 [N, words]."""
-    words = np.empty(shape.words + 1, np.int64)
+def encode_packed(game: Game, shape: Shape, views: View, words: Sets, packed: Sets) -> None:
+    """Fill `packed`, int64 [N, words].  words: int64 [words + 1] to work in."""
     for n in range(len(packed)):
         _write(game, shape, views, n, words)
-        packed[n] = words[:-1]
+        for word in range(shape.words):
+            packed[n, word] = words[word]
 
 
 @kernel
-def encode(game: Game, shape: Shape, views: View, out: Bytes) -> None:
-    """Fill the first `shape.bits` columns of `out`, uint8 [N, F]."""
-    words = np.empty(shape.words + 1, np.int64)
+def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> None:
+    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].  words: int64 [words + 1] to work in."""
     whole = shape.bits // 8
     for n in range(len(out)):
         _write(game, shape, views, n, words)
@@ -158,7 +164,7 @@ def encode(game: Game, shape: Shape, views: View, out: Bytes) -> None:
             for i in range(8):
                 row[place * 8 + i] = _SPREAD[byte, i]
         for place in range(whole * 8, shape.bits):
-            row[place] = words[place // WORD_BITS] >> (place % WORD_BITS) & 1
+            row[place] = words[place >> 6] >> (place & 63) & 1
 
 
 _SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
