@@ -19,8 +19,10 @@ from hearts_env.view import View
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
     """See `cards.choose`."""
     chosen = np.empty(sets.shape, np.int64)
-    chance = np.ascontiguousarray(np.broadcast_to(uniform, sets.shape), np.float64)
-    kernels.choose(np.ascontiguousarray(sets, np.int64).reshape(-1), chance.reshape(-1), chosen.reshape(-1))
+    if uniform.shape != sets.shape:
+        raise ValueError(f"uniform has shape {uniform.shape}: must be one for each set, {sets.shape}")
+    flat = np.ascontiguousarray(sets, np.int64).reshape(-1), np.ascontiguousarray(uniform, np.float64).reshape(-1)
+    kernels.choose(*flat, chosen.reshape(-1))
     return chosen
 
 
@@ -59,7 +61,9 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """See `view.view`.  Raises IndexError for a seat that is not at the table."""
     size, by_seat = len(state), (len(state), lookup.num_players)
-    seat = np.empty(size, np.int64) if seats is None else np.array(np.broadcast_to(seats, size), np.int64)
+    seat = np.empty(size, np.int64) if seats is None else np.array(seats, np.int64)
+    if seat.shape != (size,):
+        raise ValueError(f"seats have shape {seat.shape}: must be one for each table, ({size},)")
     seen = View(
         lookup=lookup,
         seat=seat,
@@ -97,7 +101,7 @@ def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     packed = np.empty((len(view), layout.words), np.int64)
     words = np.empty(layout.words + 1, np.int64)
-    kernels_view.encode_packed(game(view.lookup), shape(layout, view.lookup), views(view), words, packed)
+    kernels_view.encode_packed(game(view.lookup), shape(view.lookup, layout.seats), views(view), words, packed)
     return packed
 
 
@@ -109,7 +113,7 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     direct = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous
     rows = out if out is not None and direct else np.empty(size, np.uint8)
     words = np.empty(layout.words + 1, np.int64)
-    kernels_view.encode(game(view.lookup), shape(layout, view.lookup), views(view), words, rows)
+    kernels_view.encode(game(view.lookup), shape(view.lookup, layout.seats), views(view), words, rows)
     if layout.order:
         write_order(view, rows[:, layout.bits :])
     if out is None:

@@ -7,6 +7,7 @@ A function marked `executed` is the numpy one.  Where the compiled executor is c
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,6 +43,11 @@ def use(name: Executor | None) -> Executor:
 def chosen() -> Executor:
     """The executor that runs.  Raises ExecutorError where HEARTS_EXECUTOR names one that cannot."""
     return _name() if _choice.made else use(None)
+
+
+def available() -> tuple[Executor, ...]:
+    """The executors that can run here."""
+    return EXECUTORS if importlib.util.find_spec("numba") else ("numpy",)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from llvmlite import ir
@@ -21,6 +21,8 @@ from hearts_env import cards, engine, rulebook
 P = ParamSpec("P")
 R = TypeVar("R")
 
+Number: TypeAlias = Any
+"""One number of whatever width, where the rest of the library has an array of them."""
 _SOURCES = ("cards", "lookup", "rulebook", "state", "engine", "view", "encode", "kernel", "kernels", "kernels_view")
 """The modules from which machine code is made."""
 _OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -107,9 +109,9 @@ def _zeros_below(typing: Any, bits: Any) -> Any:
     return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(args[0], whole)
 
 
-ones = cast(Callable[[int], int], intrinsic(_ones))
+ones: Callable[[Number], Number] = intrinsic(_ones)
 """How many bits are set."""
-zeros_below = cast(Callable[[int], int], intrinsic(_zeros_below))
+zeros_below: Callable[[Number], Number] = intrinsic(_zeros_below)
 """How many bits lie below the lowest that is set."""
 
 overload(cards.count, jit_options=_OPTIONS)(lambda sets: lambda sets: ones(sets))

@@ -10,7 +10,7 @@ from collections import namedtuple
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from hearts_env.cards import (
     count,
 )
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
-from hearts_env.kernel import inner, kernel, zeros_below
+from hearts_env.kernel import Number, inner, kernel, zeros_below
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
@@ -92,8 +92,7 @@ def game(lookup: Lookup) -> Game:
 
 def tables(state: State) -> State:
     """The arrays of a State as kernels take them."""
-    arrays: State = Tables._make(_arrays_of(state))
-    return arrays
+    return cast(State, Tables._make(_arrays_of(state)))
 
 
 # -- shuffle and choose ------------------------------------------------------------------------------------------------
@@ -108,27 +107,29 @@ def shuffle(game: Game, ids: NDArray[np.uint64], hands: Sets, room: NDArray[np.u
         seed = mix(ids[n])
         place[:] = 0
         for i in range(size):
-            card = np.uint64(game.deck_cards[i])
-            keys[i] = mix(seed + card * GOLDEN) & ~CARD_BITS | card
+            number: Number = np.uint64(game.deck_cards[i])
+            keys[i] = mix(seed + number * GOLDEN) & ~CARD_BITS | number
             place[np.int64(keys[i] >> _BUCKET_SHIFT) + 1] += 1
         # Roughly in order by the highest bits; what little is then out of order moves down.
         for bucket in range(_BUCKETS):
             place[bucket + 1] += place[bucket]
         for i in range(size):
-            bucket = np.int64(keys[i] >> _BUCKET_SHIFT)
-            ordered[place[bucket]] = keys[i]
-            place[bucket] += 1
+            begin = np.int64(keys[i] >> _BUCKET_SHIFT)
+            ordered[place[begin]] = keys[i]
+            place[begin] += 1
         for i in range(1, size):
-            key, k = ordered[i], i
+            key: Number = ordered[i]
+            k = i
             while k > 0 and ordered[k - 1] > key:
                 ordered[k] = ordered[k - 1]
                 k -= 1
             ordered[k] = key
         i = 0
         for seat in range(game.num_players):
-            hand = np.int64(0)
+            hand: Number = np.int64(0)
             for _ in range(game.hand_size):
-                hand |= bit(np.int64(ordered[i] & CARD_BITS))
+                card: Number = np.int64(ordered[i] & CARD_BITS)
+                hand |= bit(card)
                 i += 1
             hands[n, seat] = hand
 
@@ -137,7 +138,7 @@ def shuffle(game: Game, ids: NDArray[np.uint64], hands: Sets, room: NDArray[np.u
 def choose(sets: Sets, uniform: NDArray[np.float64], chosen: Ints) -> None:
     """Fill `chosen`, int64 [N]."""
     for n in range(len(sets)):
-        rest = sets[n]
+        rest: Number = sets[n]
         if rest == 0:
             chosen[n] = NO_CARD
             continue
@@ -157,7 +158,7 @@ def legal(game: Game, tables: State, sets: Sets) -> None:
 
 
 @inner
-def legal_at(game: Game, tables: State, n: int) -> int:
+def legal_at(game: Game, tables: State, n: int) -> Number:
     """The legal actions at table n."""
     phase = tables.phase[n]
     if phase >= DEAL_OVER:
@@ -172,16 +173,16 @@ def legal_at(game: Game, tables: State, n: int) -> int:
     if led != NO_SUIT:
         first = -np.int64(tables.count[n] < game.num_players)
         return legal_follow(game.play, hand, game.suit_sets[led], first)
-    opening = np.int64(0)
+    opening: Number = np.int64(0)
     if tables.count[n] == 0:
         opening = opening_card(tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
     return legal_lead(game.play, hand, -np.int64(tables.broken[n]), opening)
 
 
 @inner
-def opening_card(tables: State, n: int) -> int:
+def opening_card(tables: State, n: int) -> Number:
     """The lowest club that any seat of table n holds, as a set."""
-    clubs = np.int64(0)
+    clubs: Number = np.int64(0)
     for hand in tables.hands[n]:
         clubs |= hand & CLUBS
     return clubs & -clubs
@@ -220,7 +221,7 @@ def step(game: Game, tables: State, actions: Ints, ended: Ints) -> tuple[int, in
 
 
 @inner
-def _play(game: Game, tables: State, n: int, action: int) -> bool:
+def _play(game: Game, tables: State, n: int, action: Number) -> bool:
     """Play a card; was it the last of the deal?"""
     turn, led = tables.turn[n], tables.led[n]
     card, suit = bit(action), game.suit[action]
@@ -244,7 +245,7 @@ def _play(game: Game, tables: State, n: int, action: int) -> bool:
 
 
 @inner
-def _collect(game: Game, tables: State, n: int, played: int) -> bool:
+def _collect(game: Game, tables: State, n: int, played: Number) -> bool:
     """The winner captures the trick and leads the next one; was it the last?"""
     winner = tables.best_seat[n]
     tables.taken[n, winner] |= tables.table[n]
@@ -260,7 +261,7 @@ def _collect(game: Game, tables: State, n: int, played: int) -> bool:
 
 
 @inner
-def _pick(game: Game, tables: State, n: int, action: int) -> None:
+def _pick(game: Game, tables: State, n: int, action: Number) -> None:
     turn = tables.turn[n]
     tables.picks[n, turn] |= bit(action)
     tables.count[n] += 1
@@ -298,12 +299,12 @@ def _begin_play(game: Game, tables: State, n: int) -> None:
 
 
 @inner
-def next_seat(game: Game, turn: int) -> int:
+def next_seat(game: Game, turn: Number) -> Number:
     """The seat to the left."""
     return 0 if turn + 1 == game.num_players else turn + 1
 
 
 @inner
-def offset_of(game: Game, deal_no: int) -> int:
+def offset_of(game: Game, deal_no: Number) -> Number:
     """The pass offset of a deal number."""
     return game.pass_offsets[deal_no % len(game.pass_offsets)]

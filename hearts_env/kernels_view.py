@@ -6,13 +6,13 @@ from collections import namedtuple
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from hearts_env.cards import BLACK_MARIA, NO_SEAT, NUM_SUITS, Bytes, Sets, bit, count
-from hearts_env.encode import MAX_PICKS, ONE_HOT, POINT_BITS, POINT_STEPS, TRICK_BITS, Layout, rule_bits, score_table
-from hearts_env.kernel import inner, kernel
+from hearts_env.encode import MAX_PICKS, ONE_HOT, POINT_BITS, POINT_STEPS, TRICK_BITS, layout, rule_bits, score_table
+from hearts_env.kernel import Number, inner, kernel
 from hearts_env.kernels import NONE_BAD, Game, legal_at, offset_of
 from hearts_env.lookup import Lookup
 from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
@@ -25,8 +25,7 @@ _arrays_of = attrgetter(*_ARRAYS)
 
 def views(view: View) -> View:
     """The arrays of a View as kernels take them: seat by seat in a row, where numpy's lie the other way round."""
-    arrays: View = Views._make(map(np.ascontiguousarray, _arrays_of(view)))
-    return arrays
+    return cast(View, Views._make(map(np.ascontiguousarray, _arrays_of(view))))
 
 
 # -- view --------------------------------------------------------------------------------------------------------------
@@ -74,7 +73,7 @@ def view(game: Game, tables: State, of_actor: bool, views: View) -> int:
 
 
 @inner
-def card_points_of(game: Game, taken: int) -> int:
+def card_points_of(game: Game, taken: Number) -> Number:
     """Points of the cards in a set."""
     points = 0
     for k in range(len(game.point_sets)):
@@ -83,7 +82,7 @@ def card_points_of(game: Game, taken: int) -> int:
 
 
 @inner
-def _relative(game: Game, seat: int, me: int) -> int:
+def _relative(game: Game, seat: Number, me: Number) -> Number:
     return NO_SEAT if seat < 0 else (seat - me) % game.num_players
 
 
@@ -130,14 +129,14 @@ class Shape(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def shape(layout: Layout, lookup: Lookup) -> Shape:
-    """The Shape of a layout under these rules."""
-    blocks = [block for block in layout if block.name != "order"]
+def shape(lookup: Lookup, seats: int) -> Shape:
+    """The Shape of the layouts with so many columns under these rules."""
+    made = layout(lookup, pad=seats != lookup.num_players)
     return Shape(
-        at=Places(**{block.name: block.offset for block in blocks}),
-        per_seat=Places(**{block.name: block.per_seat for block in blocks}),
-        words=layout.words,
-        bits=layout.bits,
+        at=Places(**{block.name: block.offset for block in made}),
+        per_seat=Places(**{block.name: block.per_seat for block in made}),
+        words=made.words,
+        bits=made.bits,
         rule_bits=rule_bits(lookup),
         score_bits=score_table(lookup.rules.target),
     )
@@ -189,7 +188,8 @@ def _write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
     if phase <= MOON:
         _place(words, at.phase, ONE_HOT[phase])
     if passing:
-        _place(words, at.pick_no, ONE_HOT[min(count(views.picks[n]), MAX_PICKS - 1)])
+        picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
+        _place(words, at.pick_no, ONE_HOT[picked])
     else:
         _place(words, at.trick_no, TRICK_BITS[views.count[n] // game.num_players])
     if phase == PLAY:
@@ -206,23 +206,24 @@ def _write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
 def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
     """The blocks about seats, and the cards not seen."""
     at, step = shape.at, shape.per_seat
-    target = len(shape.score_bits) - 1
+    target: Number = len(shape.score_bits) - 1
     seen = views.hand[n]
     for seat in range(game.num_players):
         played, taken = views.played[n, seat], views.taken[n, seat]
         seen |= played
         _place(words, at.played + seat * step.played, played)
         _place(words, at.voids + seat * step.voids, views.voids[n, seat])
-        points = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
+        points: Number = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
+        score: Number = min(max(views.scores[n, seat], 0), target)
         _place(words, at.points + seat * step.points, POINT_BITS[points])
         _place(words, at.queen + seat * step.queen, taken >> BLACK_MARIA & 1)
         _place(words, at.bonus + seat * step.bonus, np.int64(taken & game.bonus != 0))
-        _place(words, at.scores + seat * step.scores, shape.score_bits[min(max(views.scores[n, seat], 0), target)])
+        _place(words, at.scores + seat * step.scores, shape.score_bits[score])
     _place(words, at.out, game.deck & ~seen)
 
 
 @inner
-def _place(words: Sets, offset: int, bits: int) -> None:
+def _place(words: Sets, offset: int, bits: Number) -> None:
     """Put bits at bit `offset` of the row of words, into the next word too."""
     word, shift = offset >> 6, offset & 63
     words[word] |= bits << shift
