@@ -100,7 +100,7 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
 def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     packed = np.empty((len(view), layout.words), np.int64)
-    words = np.empty(layout.words + 1, np.int64)
+    words = np.empty(layout.words, np.int64)
     kernels_view.encode_packed(game(view.lookup), shape(view.lookup, layout.seats), views(view), words, packed)
     return packed
 
@@ -112,7 +112,7 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
         raise ValueError(f"out has shape {out.shape}: must be {size}")
     direct = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous
     rows = out if out is not None and direct else np.empty(size, np.uint8)
-    words = np.empty(layout.words + 1, np.int64)
+    words = np.empty(layout.words, np.int64)
     kernels_view.encode(game(view.lookup), shape(view.lookup, layout.seats), views(view), words, rows)
     if layout.order:
         write_order(view, rows[:, layout.bits :])

@@ -44,8 +44,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
-    """Let kernels call this function; it becomes a part of them."""
-    return cast(Callable[P, R], register_jitable(**_OPTIONS)(function))
+    """Let kernels call this function; it becomes a part of them: to pass it tuples of arrays would cost more than it."""
+    return cast(Callable[P, R], register_jitable(**_OPTIONS, forceinline=True)(function))
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types

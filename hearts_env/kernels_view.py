@@ -6,12 +6,22 @@ from collections import namedtuple
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from hearts_env.cards import BLACK_MARIA, NO_SEAT, NUM_SUITS, Bytes, Sets, bit, count
-from hearts_env.encode import MAX_PICKS, ONE_HOT, POINT_BITS, POINT_STEPS, TRICK_BITS, layout, rule_bits, score_table
+from hearts_env.cards import BLACK_MARIA, NO_CARD, NO_SEAT, NUM_SUITS, Bytes, Sets, bit, count
+from hearts_env.encode import (
+    MAX_PICKS,
+    ONE_HOT,
+    POINT_BITS,
+    POINT_STEPS,
+    TRICK_BITS,
+    WORD_BITS,
+    layout,
+    rule_bits,
+    score_table,
+)
 from hearts_env.kernel import Number, inner, kernel
 from hearts_env.kernels import NONE_BAD, Game, legal_at, offset_of
 from hearts_env.lookup import Lookup
@@ -86,11 +96,14 @@ def _relative(game: Game, seat: Number, me: Number) -> Number:
     return NO_SEAT if seat < 0 else (seat - me) % game.num_players
 
 
+Pen: TypeAlias = tuple[Number, Number, Number]
+
+
 # -- encode ------------------------------------------------------------------------------------------------------------
 
 
-class Places(NamedTuple):
-    """At which bit each block of the layout begins; its fields are the names of the blocks."""
+class Sizes(NamedTuple):
+    """Bits of each block of the layout, in its order; of one seat in a block about seats."""
 
     hand: int
     out: int
@@ -118,10 +131,11 @@ class Places(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A layout as kernels take it: where each block begins, and what one seat takes up of a block about seats."""
+    """A layout as kernels take it."""
 
-    at: Places
-    per_seat: Places
+    size: Sizes
+    absent: int
+    """Columns of the seat blocks for seats that are not there."""
     words: int
     bits: int
     rule_bits: int
@@ -132,9 +146,10 @@ class Shape(NamedTuple):
 def shape(lookup: Lookup, seats: int) -> Shape:
     """The Shape of the layouts with so many columns under these rules."""
     made = layout(lookup, pad=seats != lookup.num_players)
+    assert tuple(block.name for block in made) == Sizes._fields, "the writer goes through the blocks in their order"
     return Shape(
-        at=Places(**{block.name: block.offset for block in made}),
-        per_seat=Places(**{block.name: block.per_seat for block in made}),
+        size=Sizes(*(block.per_seat or block.size for block in made)),
+        absent=seats - lookup.num_players,
         words=made.words,
         bits=made.bits,
         rule_bits=rule_bits(lookup),
@@ -144,7 +159,7 @@ def shape(lookup: Lookup, seats: int) -> Shape:
 
 @kernel
 def encode_packed(game: Game, shape: Shape, views: View, words: Sets, packed: Sets) -> None:
-    """Fill `packed`, int64 [N, words].  words: int64 [words + 1] to work in."""
+    """Fill `packed`, int64 [N, words].  words: int64 [words] to work in."""
     for n in range(len(packed)):
         _write(game, shape, views, n, words)
         for word in range(shape.words):
@@ -153,7 +168,7 @@ def encode_packed(game: Game, shape: Shape, views: View, words: Sets, packed: Se
 
 @kernel
 def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> None:
-    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].  words: int64 [words + 1] to work in."""
+    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].  words: int64 [words] to work in."""
     whole = shape.bits // 8
     for n in range(len(out)):
         _write(game, shape, views, n, words)
@@ -173,58 +188,86 @@ _SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorde
 @inner
 def _write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
     """The packed encoding of view n."""
-    words[:] = 0
-    at, phase, offset = shape.at, views.phase[n], views.offset[n]
-    passing = phase == PASS
-    _place(words, at.hand, views.hand[n])
-    _place(words, at.picks, views.picks[n])
-    _place(words, at.got, views.got[n])
-    if not passing and offset != 0:
-        _place(words, at.kept, views.picks[n] & ~views.played[n, offset])
-    _place(words, at.trick, views.table[n])
-    if views.best[n] >= 0:
-        _place(words, at.best, bit(views.best[n]))
-    _place(words, at.legal, views.legal[n])
-    if phase <= MOON:
-        _place(words, at.phase, ONE_HOT[phase])
-    if passing:
-        picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
-        _place(words, at.pick_no, ONE_HOT[picked])
-    else:
-        _place(words, at.trick_no, TRICK_BITS[views.count[n] // game.num_players])
-    if phase == PLAY:
-        _place(words, at.position, ONE_HOT[count(views.table[n])])
-    _place(words, at.led, ONE_HOT[views.led[n]])
-    _place(words, at.winning, ONE_HOT[views.best_seat[n]])
-    _place(words, at.offset, ONE_HOT[offset])
-    _place(words, at.broken, np.int64(views.broken[n]))
-    _place(words, at.rules, shape.rule_bits)
-    _write_seats(game, shape, views, n, words)
+    size, seats, phase = shape.size, game.num_players, views.phase[n]
+    playing = phase == PLAY
+    pen = _write_cards(game, shape, views, n, words)
+    pen = _put(words, pen, views.legal[n], size.legal)
+    pen = _put(words, pen, ONE_HOT[phase if phase <= MOON else -1], size.phase)
+    picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
+    pen = _put(words, pen, ONE_HOT[picked if phase == PASS else -1], size.pick_no)
+    pen = _put(words, pen, TRICK_BITS[0 if phase == PASS else views.count[n] // seats], size.trick_no)
+    pen = _put(words, pen, ONE_HOT[count(views.table[n]) if playing else -1], size.position)
+    pen = _put(words, pen, ONE_HOT[views.led[n]], size.led)
+    pen = _put(words, pen, ONE_HOT[views.best_seat[n]], (seats + shape.absent) * size.winning)
+    pen = _put(words, pen, ONE_HOT[views.offset[n]], size.offset)
+    pen = _write_seats(game, shape, views, n, words, pen)
+    pen = _put(words, pen, np.int64(views.broken[n]), size.broken)
+    pen = _put(words, pen, shape.rule_bits, size.rules)
+    if pen[1] > 0:
+        _put(words, pen, 0, WORD_BITS - pen[1])
 
 
 @inner
-def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
-    """The blocks about seats, and the cards not seen."""
-    at, step = shape.at, shape.per_seat
-    target: Number = len(shape.score_bits) - 1
+def _write_cards(game: Game, shape: Shape, views: View, n: int, words: Sets) -> Pen:
+    """The blocks of cards, up to those played."""
+    size, offset = shape.size, views.offset[n]
     seen = views.hand[n]
     for seat in range(game.num_players):
-        played, taken = views.played[n, seat], views.taken[n, seat]
-        seen |= played
-        _place(words, at.played + seat * step.played, played)
-        _place(words, at.voids + seat * step.voids, views.voids[n, seat])
-        points: Number = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
-        score: Number = min(max(views.scores[n, seat], 0), target)
-        _place(words, at.points + seat * step.points, POINT_BITS[points])
-        _place(words, at.queen + seat * step.queen, taken >> BLACK_MARIA & 1)
-        _place(words, at.bonus + seat * step.bonus, np.int64(taken & game.bonus != 0))
-        _place(words, at.scores + seat * step.scores, shape.score_bits[score])
-    _place(words, at.out, game.deck & ~seen)
+        seen |= views.played[n, seat]
+    kept = views.picks[n] & ~views.played[n, offset] if views.phase[n] != PASS and offset != 0 else 0
+    pen = _put(words, (0, 0, np.int64(0)), views.hand[n], size.hand)
+    pen = _put(words, pen, game.deck & ~seen, size.out)
+    pen = _put(words, pen, views.picks[n], size.picks)
+    pen = _put(words, pen, views.got[n], size.got)
+    pen = _put(words, pen, kept, size.kept)
+    pen = _put(words, pen, views.table[n], size.trick)
+    pen = _put(words, pen, 0 if views.best[n] == NO_CARD else bit(views.best[n]), size.best)
+    for seat in range(game.num_players):
+        pen = _put(words, pen, views.played[n, seat], size.played)
+    return _skip(words, pen, shape.absent, size.played)
 
 
 @inner
-def _place(words: Sets, offset: int, bits: Number) -> None:
-    """Put bits at bit `offset` of the row of words, into the next word too."""
-    word, shift = offset >> 6, offset & 63
-    words[word] |= bits << shift
-    words[word + 1] |= bits >> 1 >> (63 - shift)
+def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets, pen: Pen) -> Pen:
+    """The blocks about seats from the voids to the scores."""
+    size, seats = shape.size, game.num_players
+    target: Number = len(shape.score_bits) - 1
+    for seat in range(seats):
+        pen = _put(words, pen, views.voids[n, seat], size.voids)
+    pen = _skip(words, pen, shape.absent, size.voids)
+    for seat in range(seats):
+        points: Number = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
+        pen = _put(words, pen, POINT_BITS[points], size.points)
+    pen = _skip(words, pen, shape.absent, size.points)
+    for seat in range(seats):
+        pen = _put(words, pen, views.taken[n, seat] >> BLACK_MARIA & 1, size.queen)
+    pen = _skip(words, pen, shape.absent, size.queen)
+    for seat in range(seats):
+        pen = _put(words, pen, np.int64(views.taken[n, seat] & game.bonus != 0), size.bonus)
+    pen = _skip(words, pen, shape.absent, size.bonus)
+    for seat in range(seats):
+        score: Number = min(max(views.scores[n, seat], 0), target)
+        pen = _put(words, pen, shape.score_bits[score], size.scores)
+    return _skip(words, pen, shape.absent, size.scores)
+
+
+@inner
+def _put(words: Sets, pen: Pen, bits: Number, size: Number) -> Pen:
+    """Write `bits`, `size` of them: the word that the pen is in, how much of it is filled, and what with."""
+    word, filled, begun = pen
+    begun |= bits << filled
+    filled += size
+    if filled >= WORD_BITS:
+        words[word] = begun
+        word += 1
+        filled -= WORD_BITS
+        begun = bits >> (size - filled)
+    return word, filled, begun
+
+
+@inner
+def _skip(words: Sets, pen: Pen, times: Number, size: Number) -> Pen:
+    """Write zeros."""
+    for _ in range(times):
+        pen = _put(words, pen, 0, size)
+    return pen
