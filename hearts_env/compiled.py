@@ -99,9 +99,9 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
 
 def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
-    packed = np.empty((len(view), layout.words), np.int64)
-    words = np.empty(layout.words, np.int64)
-    kernels_view.encode_packed(game(view.lookup), shape(view.lookup, layout.seats), views(view), words, packed)
+    made = shape(view.lookup, layout.seats)
+    packed = np.empty((len(view), made.words), np.int64)
+    kernels_view.encode_packed(game(view.lookup), made, views(view), np.empty(made.words, np.int64), packed)
     return packed
 
 
@@ -112,10 +112,10 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
         raise ValueError(f"out has shape {out.shape}: must be {size}")
     direct = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous
     rows = out if out is not None and direct else np.empty(size, np.uint8)
-    words = np.empty(layout.words, np.int64)
-    kernels_view.encode(game(view.lookup), shape(view.lookup, layout.seats), views(view), words, rows)
+    made = shape(view.lookup, layout.seats)
+    kernels_view.encode(game(view.lookup), made, views(view), np.empty(made.words, np.int64), rows)
     if layout.order:
-        write_order(view, rows[:, layout.bits :])
+        write_order(view, rows[:, made.bits :])
     if out is None:
         return rows
     if rows is not out:

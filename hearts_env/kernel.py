@@ -44,7 +44,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
-    """Let kernels call this function; it becomes a part of them: to pass it tuples of arrays would cost more than it."""
+    """Let kernels call this function; it becomes a part of them, since passing tuples of arrays costs more than it."""
     return cast(Callable[P, R], register_jitable(**_OPTIONS, forceinline=True)(function))
 
 
