@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from hearts_agents import AGENTS
 from hearts_env.encode import layout
@@ -135,19 +136,18 @@ def bench() -> str:
     if not RESULTS.exists():
         return "Run `make bench` for the numbers of your machine."
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))
-    best: dict[str, dict[str, object]] = {}
+    best: dict[tuple[str, str], dict[str, Any]] = {}
     for row in kept["results"]:
-        if row["num_players"] == 4 and row["deals_per_s"] > best.get(row["layer"], row).get("deals_per_s", 0) * 0.999:
-            best[row["layer"]] = row
+        what = row["layer"], row["executor"]
+        if row["num_players"] == 4 and row["deals_per_s"] >= best.get(what, row)["deals_per_s"]:
+            best[what] = row
     rows = [
         (
             f"`{layer}`",
-            str(row["executor"]),
-            f"{row['tables']:,}",
-            f"{row['deals_per_s']:,.0f}",
-            f"{row['decisions_per_s']:,.0f}",
+            executor,
+            *(f"{row[name]:,.0f}" for name in ("tables", "deals_per_s", "decisions_per_s")),
         )
-        for layer, row in best.items()
+        for (layer, executor), row in best.items()
     ]
     machine = kept["machine"]
     note = (

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from hearts_env.executor import executed
+
 Sets = NDArray[np.int64]
 """Card sets (or sets of actions), one 64-bit integer each."""
 Ints = NDArray[np.int64]
@@ -144,6 +146,7 @@ def nth(sets: Sets, index: Ints) -> Ints:
 _HALVES = ((5, np.uint64), (4, np.uint32), (3, np.uint16), (2, np.uint8), (1, np.uint8), (0, np.uint8))
 
 
+@executed
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
     """A member of each set at random: `uniform` in [0, 1) decides which, all equally likely.
 

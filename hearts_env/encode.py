@@ -25,6 +25,7 @@ from hearts_env.cards import (
     count,
     members,
 )
+from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
 from hearts_env.lookup import lookup as make_lookup
 from hearts_env.rules import CHOICES, SCORINGS, Rules
@@ -127,6 +128,7 @@ def _layout(num_players: int, pad: bool, order: bool) -> Layout:
     return Layout(tuple(blocks), offset, seats, order)
 
 
+@executed
 def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     """The views as uint8 [N, F], F = `layout.size`; written into `out` where given.
 
@@ -141,10 +143,11 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
         rows = slice(begin, begin + _CHUNK)
         out[rows, : layout.bits] = unpack(layout, packed[rows])
     if layout.order:
-        _write_order(view, out[:, layout.bits :])
+        write_order(view, out[:, layout.bits :])
     return out
 
 
+@executed
 def encode_packed(layout: Layout, view: View) -> Sets:
     """The encodings with eight bytes packed into one, int64 [N, layout.words]; the order block is not in it."""
     words = np.zeros((layout.words, len(view)), np.int64)
@@ -184,7 +187,8 @@ _CHUNK = 1024
 """Rows unpacked at a time: they stay in the processor's cache."""
 
 
-def _write_order(view: View, out: Bytes) -> None:
+def write_order(view: View, out: Bytes) -> None:
+    """Write the order block, uint8 [N, 104]."""
     plays = view.lookup.num_plays
     out[...] = 0
     out[:, :plays] = view.plays + 1
@@ -199,16 +203,16 @@ def _thermometer(steps: tuple[int, ...]) -> Sets:
     return np.array([sum((value >= step) << i for i, step in enumerate(steps)) for value in range(steps[-1] + 1)])
 
 
-_ONE_HOT = np.array([*(1 << value for value in range(MAX_TRICKS + 1)), 0])
+ONE_HOT = np.array([*(1 << value for value in range(MAX_TRICKS + 1)), 0])
 """One bit by value; none for -1."""
 _CARD_BITS = np.array([*(1 << card for card in range(NUM_CARDS)), 0])
-_POINT_BITS = _thermometer(POINT_STEPS)
-_TRICK_BITS = _thermometer(tuple(range(1, MAX_TRICKS + 1)))
+POINT_BITS = _thermometer(POINT_STEPS)
+TRICK_BITS = _thermometer(tuple(range(1, MAX_TRICKS + 1)))
 _SCORE_BITS = _thermometer(tuple(range(1, SCORE_STEPS + 1)))
 
 
 def _one_hot_when(holds: NDArray[np.bool_], values: Ints) -> Sets:
-    return _ONE_HOT.take(np.where(holds, values, -1))
+    return ONE_HOT.take(np.where(holds, values, -1))
 
 
 def _pick_bits(view: View) -> Sets:
@@ -217,18 +221,18 @@ def _pick_bits(view: View) -> Sets:
 
 def _score_bits(view: View) -> Sets:
     target = view.lookup.rules.target
-    return _score_table(target).take(view.scores.T, mode="clip").T
+    return score_table(target).take(view.scores.T, mode="clip").T
 
 
 @lru_cache(maxsize=64)
-def _score_table(target: int) -> Sets:
+def score_table(target: int) -> Sets:
     """Bits by score, from 0 to the target."""
     bits: Sets = _SCORE_BITS[np.arange(target + 1) * SCORE_STEPS // target]
     return bits
 
 
 def _phase_bits(view: View) -> Sets:
-    bits: Sets = _ONE_HOT.take(np.where(view.phase <= MOON, view.phase, -1))
+    bits: Sets = ONE_HOT.take(np.where(view.phase <= MOON, view.phase, -1))
     return bits
 
 
@@ -256,7 +260,8 @@ def rule_flags(lookup: Lookup) -> dict[str, bool]:
 
 
 @lru_cache(maxsize=1024)
-def _rule_bits(lookup: Lookup) -> int:
+def rule_bits(lookup: Lookup) -> int:
+    """The flags as bits."""
     return sum(holds << place for place, holds in enumerate(rule_flags(lookup).values()))
 
 
@@ -278,7 +283,7 @@ _SPECS = (
         "trick_no",
         MAX_TRICKS,
         False,
-        lambda v: _TRICK_BITS.take(v.trick_no),
+        lambda v: TRICK_BITS.take(v.trick_no),
         "at least 1, 2, ... 26 tricks are complete",
     ),
     _Spec(
@@ -288,17 +293,17 @@ _SPECS = (
         lambda v: _one_hot_when(v.phase == PLAY, count(v.table)),
         "seats that have played to the trick, one of 0..6",
     ),
-    _Spec("led", NUM_SUITS, False, lambda v: _ONE_HOT.take(v.led), "the suit led: C D H S"),
-    _Spec("winning", 1, True, lambda v: _ONE_HOT.take(v.best_seat), "the seat is winning the trick"),
+    _Spec("led", NUM_SUITS, False, lambda v: ONE_HOT.take(v.led), "the suit led: C D H S"),
+    _Spec("winning", 1, True, lambda v: ONE_HOT.take(v.best_seat), "the seat is winning the trick"),
     _Spec(
-        "offset", MAX_SEATS, False, lambda v: _ONE_HOT.take(v.offset), "pass offset of the deal, one of 0..6; 0 is hold"
+        "offset", MAX_SEATS, False, lambda v: ONE_HOT.take(v.offset), "pass offset of the deal, one of 0..6; 0 is hold"
     ),
     _Spec("voids", NUM_SUITS, True, lambda v: v.voids, "suits the seat has failed to follow: C D H S"),
     _Spec(
         "points",
         len(POINT_STEPS),
         True,
-        lambda v: _POINT_BITS.take(v.points.T, mode="clip").T,
+        lambda v: POINT_BITS.take(v.points.T, mode="clip").T,
         f"points taken in this deal are at least {', '.join(map(str, POINT_STEPS))}",
     ),
     _Spec("queen", 1, True, lambda v: v.taken >> BLACK_MARIA & 1, "the seat has taken QS"),
@@ -315,7 +320,7 @@ _SPECS = (
         "rules",
         len(_RULE_NAMES),
         False,
-        lambda v: np.full(len(v), _rule_bits(v.lookup)),
+        lambda v: np.full(len(v), rule_bits(v.lookup)),
         "what a player must know of the rules: " + "; ".join(_RULE_NAMES),
     ),
 )

@@ -26,20 +26,21 @@ from hearts_env.cards import (
     Sets,
     bit,
 )
+from hearts_env.executor import executed
 from hearts_env.lookup import ALL_ONES, Lookup
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, Rows, State
 
 ALL = slice(None)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_CARD_BITS = np.uint64(63)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+CARD_BITS = np.uint64(63)
 _CHUNK = 2048
 
 
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Scrambled 64-bit numbers, one to one: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014)."""
-    z = numbers + _GOLDEN
+    z = numbers + GOLDEN
     z ^= z >> np.uint64(30)
     z *= np.uint64(0xBF58476D1CE4E5B9)
     z ^= z >> np.uint64(27)
@@ -48,6 +49,7 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return z
 
 
+@executed
 def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     """The hands of each deal id, int64 [N, P]: a pure function of the id, the same in every batch and everywhere.
 
@@ -63,10 +65,10 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
 
 def _shuffle(lookup: Lookup, ids: NDArray[np.uint64]) -> Sets:
     cards = lookup.deck_cards.astype(np.uint64)
-    keys = mix(mix(ids)[:, None] + cards * _GOLDEN)
-    keys = keys & ~_CARD_BITS | cards
+    keys = mix(mix(ids)[:, None] + cards * GOLDEN)
+    keys = keys & ~CARD_BITS | cards
     keys.sort(axis=1)
-    dealt = (keys[:, : lookup.num_plays] & _CARD_BITS).astype(np.int64)
+    dealt = (keys[:, : lookup.num_plays] & CARD_BITS).astype(np.int64)
     hands: Sets = np.add.reduce(bit(dealt).reshape(len(ids), lookup.num_players, lookup.hand_size), axis=2)
     return hands
 
@@ -128,6 +130,7 @@ def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:
     return offsets
 
 
+@executed
 def legal(lookup: Lookup, state: State) -> Sets:
     """The set of legal actions of the seat to act at each table, int64 [N]; 0 where the deal is over."""
     playing = _within(ALL, state.phase == PLAY)
@@ -141,13 +144,14 @@ def legal(lookup: Lookup, state: State) -> Sets:
     return result
 
 
+@executed
 def step(lookup: Lookup, state: State, actions: Ints) -> None:
     """Carry out one legal action at every table whose deal is not over; the others ignore theirs.  Changes `state`.
 
     actions: int64 [N]: a card to pick or to play, or ADD or SUBTRACT.
     """
     phases = state.phase.copy()
-    for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, _score)):
+    for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, score)):
         rows = _within(ALL, phases == phase)
         if rows is not None:
             act(lookup, state, rows, actions[rows])
@@ -257,10 +261,10 @@ def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
         state.leaders.reshape(-1)[_places(goes_on, trick, lookup.hand_size)] = state.turn[goes_on]
     ended = _within(rows, last)
     if ended is not None:
-        _finish(lookup, state, ended)
+        finish(lookup, state, ended)
 
 
-def _finish(lookup: Lookup, state: State, rows: Rows) -> None:
+def finish(lookup: Lookup, state: State, rows: Rows) -> None:
     """All cards are played: the shooter of a moon has a choice to make, everybody else is scored."""
     shooters = shooter(lookup, state.taken[rows])
     state.shooter[rows] = shooters
@@ -272,14 +276,14 @@ def _finish(lookup: Lookup, state: State, rows: Rows) -> None:
             state.turn[choosing] = state.shooter[choosing]
         scored = _within(rows, shooters == NO_SEAT)
         if scored is not None:
-            _score(lookup, state, scored, choices[shooters == NO_SEAT])
+            score(lookup, state, scored, choices[shooters == NO_SEAT])
         return
     if lookup.rules.moon == "auto":
         choices = automatic_choice(lookup, state.taken[rows], shooters, state.scores[rows].astype(np.int64))
-    _score(lookup, state, rows, choices)
+    score(lookup, state, rows, choices)
 
 
-def _score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
+def score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
     """The deal is over.  choices: ADD or SUBTRACT, read where there is a shooter."""
     shooters = state.shooter[rows].astype(np.int64)
     points = deal_points(lookup, state.taken[rows], shooters, choices)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets
 from hearts_env.engine import legal, mix, pass_offset
+from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
 from hearts_env.scoring import card_points
 from hearts_env.state import DEAL_OVER, MOON, PASS, Rows, State
@@ -106,6 +107,7 @@ class View:
         return mix(mix(self.table_key.view(np.uint64)) + decision.view(np.uint64))
 
 
+@executed
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """The view of one seat at each table: of the seat to act, or of `seats` (int [N]).
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hearts_env import Rules
+from hearts_env.executor import available, chosen
 from hearts_env.rules import PRESETS
 from hearts_env.state import State
 from hearts_train import bench
@@ -67,7 +68,9 @@ def test_memory_is_that_of_the_state() -> None:
 
 def test_the_json_file_says_what_was_measured_on_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "deep" / "bench.json"
-    assert Bench(quick=True, layers=("engine",), players=(2, 3), tables=(16,), json=path).run() == 0
+    assert (
+        Bench(quick=True, layers=("engine",), players=(2, 3), executors=("numpy",), tables=(16,), json=path).run() == 0
+    )
     content = json.loads(path.read_text())
     assert set(content) == {"commit", "machine", "versions", "results", "memory"}
     assert content["commit"]
@@ -77,6 +80,14 @@ def test_the_json_file_says_what_was_measured_on_what(tmp_path: Path, capsys: py
     assert all(keys <= result.keys() for result in content["results"])
     assert [result["num_players"] for result in content["results"]] == [2, 3]
     assert "engine" in capsys.readouterr().out
+
+
+def test_every_executor_there_is_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    before = chosen()
+    assert Bench(quick=True, layers=("engine",), tables=(16,), json=path).run() == 0
+    assert tuple(result["executor"] for result in json.loads(path.read_text())["results"]) == available()
+    assert chosen() == before
 
 
 def test_a_layer_whose_module_is_missing_is_left_out_with_a_note(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 LAYERS = [
+    ["executor"],
     ["cards", "variants"],
     ["rules"],
     ["lookup", "explain"],
@@ -19,6 +20,10 @@ LAYERS = [
     ["engine"],
     ["view"],
     ["encode", "notation", "rewards"],
+    ["kernel"],
+    ["kernels"],
+    ["kernels_view"],
+    ["compiled"],
     ["agent"],
     ["worlds", "match"],
     ["record"],

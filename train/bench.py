@@ -13,6 +13,7 @@ import numpy as np
 from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Sets, choose
 from hearts_env.encode import action_mask, encode, layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
+from hearts_env.executor import chosen
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.match import play
 from hearts_env.rules import Rules
@@ -20,7 +21,6 @@ from hearts_env.state import State
 from hearts_env.view import view
 from hearts_train.machine import commit, machine, versions
 
-EXECUTOR = "numpy"
 TABLES = (1, 256, 1024, 4096, 16384)
 """Batch sizes that are tried where none is asked for."""
 ONE_TABLE = (1,)
@@ -180,6 +180,7 @@ def find_layer(name: str) -> Layer:
 def measure(name: str, rules: Rules, sizes: Sequence[int] = (), *, seconds: float = 1.0) -> Iterator[Measured]:
     """Measure one layer at each of these batch sizes, or at the best of TABLES if there are none.
 
+    The executor is the one that is chosen (`hearts_env.executor.using`).
     seconds: how long each of the RUNS runs takes, at least.  Raises BenchError where the points per deal are out
     of range: a broken engine is not timed.
     """
@@ -197,7 +198,7 @@ def measure(name: str, rules: Rules, sizes: Sequence[int] = (), *, seconds: floa
         check(rules, [work for work, _ in runs])
         yield Measured(
             layer=name,
-            executor=EXECUTOR,
+            executor=chosen(),
             tables=tables,
             rules=rules.show(),
             num_players=rules.num_players,

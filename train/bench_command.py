@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from hearts_env.executor import Executor
 from hearts_train.terminal import console
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ QUICK_TABLES = (1024,)
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure deals per second of every layer on one core, each the median of five runs.
+    """Measure deals per second of every layer on one core under both executors, each the median of five runs.
 
     Layers: engine (deal, legal actions, random choice, step), view and encode (these at every decision as well),
     aec (the PettingZoo environment with observations), and match:AGENT.
@@ -38,6 +39,8 @@ class Bench:
     """Player counts, each with its default rules."""
     rules: str = ""
     """A preset's name, `field=value` pairs, or both, in place of --players."""
+    executors: tuple[Executor, ...] = ()
+    """Only these of numpy and compiled.  Default: both, where numba is installed."""
     tables: tuple[int, ...] = ()
     """Tables played at once; each number is measured.  Default: the fastest of 1, 256, 1,024, 4,096 and 16,384."""
     json: Path | None = None
@@ -45,6 +48,7 @@ class Bench:
 
     def run(self) -> int:
         """Measure, print, write."""
+        from hearts_env.executor import available, using
         from hearts_env.rules import Rules
         from hearts_train.bench import DEFAULT_LAYERS, describe, memory
 
@@ -53,7 +57,9 @@ class Bench:
         results = []
         for rules in games:
             for name in self.layers or DEFAULT_LAYERS:
-                results += _measured(name, rules, tables, QUICK_SECONDS if self.quick else FULL_SECONDS)
+                for executor in self.executors or available():
+                    with using(executor):
+                        results += _measured(name, rules, tables, QUICK_SECONDS if self.quick else FULL_SECONDS)
         memories = [memory(rules) for rules in games]
         _print(results, memories)
         if self.json:
@@ -81,12 +87,13 @@ def _measured(name: str, rules: Rules, tables: Sequence[int], seconds: float) ->
 
 
 def _print(results: Sequence[Measured], memories: Sequence[dict[str, Any]]) -> None:
-    table = Table("layer", "rules", box=None, pad_edge=False)
+    table = Table("layer", "executor", "rules", box=None, pad_edge=False)
     for column in ("tables", "deals/s", "decisions/s"):
         table.add_column(column, justify="right")
     for result in results:
         table.add_row(
             result.layer,
+            result.executor,
             result.rules,
             f"{result.tables:,}",
             f"{result.deals_per_s:,.0f}",
