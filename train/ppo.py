@@ -158,6 +158,8 @@ def _run(config: TrainConfig, run: Path, crew: Crew[Learner], shared: Tensor, st
         progress = load_checkpoint(run, learner.net, learner.moments())
     shared[-1] = learner.state()
     crew.each("adopt")
+    # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
+    crew.each("warm_up")
     with contextlib.closing(Report(run, progress.decisions)) as report:
         started = time.perf_counter() - progress.seconds
         evaluated, saved = _evaluate(config, crew, progress, report), time.perf_counter()
@@ -277,6 +279,11 @@ class Learner:
             "moon_rate": float(self.rollout.moons.mean()),
             **metrics,
         }
+
+    def warm_up(self) -> None:
+        """Play two deals against each opponent, for nothing."""
+        for opponent in OPPONENTS:
+            duplicate_payoffs(self.config.spec.rules, NetAgent(self.net), opponent, np.arange(2))
 
     def evaluate(self, opponent: str) -> NDArray[np.float64]:
         """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids."""
