@@ -150,9 +150,10 @@ def bench() -> str:
         for (layer, executor), row in best.items()
     ]
     machine = kept["machine"]
+    processor, load = machine.get("cpu", "an unnamed processor"), machine.get("load_average", "unknown")
     note = (
-        f"One core of {machine.get('cpu', 'an unnamed processor')}, load {machine.get('load', 'unknown')}, "
-        f"commit {kept['commit'][:12]}: `hearts bench --json {RESULTS.relative_to(ROOT)}`."
+        f"One core of {processor}, load average {load}, commit {kept['commit'][:12]}: "
+        f"`hearts bench --json {RESULTS.relative_to(ROOT)}`."
     )
     return table(("layer", "executor", "tables", "deals/s", "decisions/s"), rows) + "\n\n" + note
 
