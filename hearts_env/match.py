@@ -14,7 +14,7 @@ from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, Sets, bit, 
 from hearts_env.engine import deal, mix, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.rules import Rules
-from hearts_env.scoring import side_scores, winners
+from hearts_env.scoring import lowest_seats, winners
 from hearts_env.state import GAME_OVER, State
 from hearts_env.view import View, view
 
@@ -130,7 +130,7 @@ def _play_tables(
         if len(ended):
             final = state.scores[done] if games else state.points[done]
             result.points[ended] = final
-            result.winners[ended] = winners(info, final) if games else _deal_winners(info, final)
+            result.winners[ended] = winners(info, final) if games else lowest_seats(info, final)
         state = state.take(~done)
         rows = rows[~done]
 
@@ -201,9 +201,3 @@ def _table_key(seed: int, ids: Ints, lineup: NDArray[np.int16]) -> Ints:
     for column in lineup.T:
         key = mix(key + column.astype(np.uint64))
     return key.view(np.int64)
-
-
-def _deal_winners(info: Lookup, points: NDArray[np.int32]) -> Bools:
-    competing = side_scores(info, points.astype(np.int64))
-    lowest: Bools = competing == competing.min(axis=1, keepdims=True)
-    return lowest

@@ -65,7 +65,7 @@ def automatic_choice(lookup: Lookup, taken: Sets, shooters: Ints, scores: Ints) 
     """
     adding = np.full(len(taken), ADD, np.int64)
     totals = reset_exact(lookup, scores + deal_points(lookup, taken, shooters, adding))
-    wins = _lowest(lookup, totals)[np.arange(len(taken)), shooters]
+    wins = lowest_seats(lookup, totals)[np.arange(len(taken)), shooters]
     return np.where(is_over(lookup, totals) & ~wins, SUBTRACT, ADD)
 
 
@@ -83,14 +83,21 @@ def is_over(lookup: Lookup, scores: Ints) -> Bools:
     over: Bools = counted.max(axis=1) >= rules.target + rules.end_strict
     if rules.tie == "shared":
         return over
-    winners: NDArray[np.intp] = _lowest(lookup, scores).sum(axis=1)
+    winners: NDArray[np.intp] = lowest_seats(lookup, scores).sum(axis=1)
     over &= winners == (PARTNER if lookup.teams else 1)
     return over
 
 
 def winners(lookup: Lookup, scores: Ints) -> Bools:
     """The seats that have won, bool [N, P]: lowest score (of a side, with teams) where the game is over."""
-    return _lowest(lookup, scores) & is_over(lookup, scores)[:, None]
+    return lowest_seats(lookup, scores) & is_over(lookup, scores)[:, None]
+
+
+def lowest_seats(lookup: Lookup, scores: Ints) -> Bools:
+    """The seats that have (or whose side has) the lowest score, bool [N, P]."""
+    competing = side_scores(lookup, scores)
+    result: Bools = competing == competing.min(axis=1, keepdims=True)
+    return result
 
 
 def side_scores(lookup: Lookup, scores: Ints) -> Ints:
@@ -134,9 +141,3 @@ def _moon_value(lookup: Lookup, taken: Sets, shooters: Ints) -> Ints:
     side = _shooting_side(lookup, taken)[np.arange(len(taken)), shooters]
     value += rules.sun_value * (side == everything)
     return value
-
-
-def _lowest(lookup: Lookup, scores: Ints) -> Bools:
-    competing = side_scores(lookup, scores)
-    result: Bools = competing == competing.min(axis=1, keepdims=True)
-    return result

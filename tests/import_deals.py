@@ -16,7 +16,6 @@ from hearts_env.record import Record
 
 # Only a heart breaks hearts, and a moon gives 26 to each of the others.
 RULES = Rules(hearts_broken_by="heart", moon="add")
-SEATS = "NESW"
 DEAL_NO = {"left": 0, "right": 1, "across": 2, "hold": 3}
 """The first deal with this pass, by the default cycle."""
 

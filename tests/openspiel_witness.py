@@ -19,8 +19,8 @@ from hearts_env.cards import CARD_NAMES, cards_in, names_in
 from hearts_env.engine import legal, pass_offset, step
 from hearts_env.notation import dealt_hands, show_position
 from hearts_env.state import PASS
-from tables import Pair, random_actions
-from witness import dealt, difference
+from tables import Pair, dealt, random_actions
+from witness import difference
 
 Options = dict[str, bool]
 

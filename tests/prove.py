@@ -24,8 +24,8 @@ from rich.text import Text
 
 import oracle
 from hearts_env.rules import PRESETS
-from tables import Pair, random_pair
-from witness import DifferenceError, deal_next, dealt, play_out
+from tables import Pair, dealt, random_pair
+from witness import DifferenceError, deal_next, play_out
 
 DEALS, GAMES, OPENSPIEL = "random deals", "whole games", "OpenSpiel"
 BATCH = {DEALS: 48, GAMES: 24, OPENSPIEL: 48}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from hearts_env.engine import deal, legal
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.rules import Rules
 from hearts_env.state import State
+
+Hands = Sequence[Sequence[Iterable[int]]]
+"""The cards of each seat, at each table."""
 
 
 @dataclass
@@ -29,19 +34,35 @@ def random_pair(chance: random.Random, tables: int) -> Pair:
     """`tables` deals, biased towards corners, under one random set of rules."""
     changes = oracle.random_rules(chance)
     resolved = oracle.rules(**changes)
-    rules = Rules.from_dict(changes)
-    info = lookup(rules)
     hands = [oracle.random_hands(chance, resolved) for _ in range(tables)]
     totals = [oracle.random_totals(chance, resolved) for _ in range(tables)]
     numbers = [chance.randrange(8) for _ in range(tables)]
+    return dealt(changes, hands, numbers, totals, key=np.arange(tables))
+
+
+def dealt(
+    changes: dict[str, Any],
+    hands: Hands,
+    deal_no: Sequence[int],
+    scores: Sequence[Sequence[int]],
+    key: int | np.ndarray = 0,
+) -> Pair:
+    """Tables with these hands: a deal of this number at these scores.  changes: the rules' fields that differ."""
+    rules = Rules.from_dict(changes)
+    info = lookup(rules)
+    resolved = oracle.rules(**changes)
     deals = [
-        oracle.Deal(resolved, hand, deal_no=number, totals=total)
-        for hand, number, total in zip(hands, numbers, totals, strict=True)
+        oracle.Deal(resolved, cards, deal_no=number, totals=total)
+        for cards, number, total in zip(hands, deal_no, scores, strict=True)
     ]
-    state = State.empty(info, tables)
-    sets = np.array([[card_set(cards) for cards in hand] for hand in hands], np.int64)
-    deal(info, state, sets, deal_no=numbers, scores=totals, key=np.arange(tables))
+    state = State.empty(info, len(deals))
+    deal(info, state, as_sets(hands), deal_no=deal_no, scores=scores, key=key)
     return Pair(rules, info, deals, state)
+
+
+def as_sets(hands: Hands) -> np.ndarray:
+    """The hands as card sets, int64 [N, P]."""
+    return np.array([[card_set(cards) for cards in each] for each in hands], np.int64)
 
 
 def random_actions(chance: random.Random, info: Lookup, state: State) -> np.ndarray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cases import CASES, tidy
 from hearts_env import Rules
 from hearts_env.cards import (
     ALL_CARDS,
@@ -26,8 +25,6 @@ from hearts_env.lookup import Lookup, lookup
 from hearts_env.notation import NotationError, carry_out, parse_action, script
 from hearts_env.scoring import card_points, is_over, reset_exact, winners
 from hearts_env.state import MOON, PLAY, State
-
-CASES = json.loads((Path(__file__).parent / "data" / "cases.json").read_text(encoding="utf-8"))
 
 
 def cards(names: list[str]) -> list[int]:
@@ -187,15 +184,6 @@ ANSWERS = {
     "end": answer_end,
     "play": answer_play,
 }
-
-
-def tidy(kind: str, expect: Any) -> Any:
-    """Cards of an expectation in the order of their names, whatever order the case lists."""
-    if kind == "deck":
-        return {**expect, "removed": sorted(expect["removed"])}
-    if kind == "pass":
-        return {**expect, "hands": [sorted(held) for held in expect["hands"]]}
-    return sorted(expect) if kind == "legal" else expect
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['id']}-{case['kind']}: {case['why']}" for case in CASES])

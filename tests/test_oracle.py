@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 import oracle
+from cases import CASES, tidy
 from oracle import Deal, card, name
-
-CASES = json.loads((Path(__file__).parent / "data" / "cases.json").read_text(encoding="utf-8"))
 
 
 def cards(names: list[str]) -> list[int]:
@@ -113,15 +110,6 @@ ANSWERS = {
     "end": answer_end,
     "play": answer_play,
 }
-
-
-def tidy(kind: str, expect: Any) -> Any:
-    """Card sets of an expectation in the order of `names`, whatever order the case lists."""
-    if kind == "deck":
-        return {**expect, "removed": sorted(expect["removed"])}
-    if kind == "pass":
-        return {**expect, "hands": [sorted(hand) for hand in expect["hands"]]}
-    return sorted(expect) if kind == "legal" else expect
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c['id']}-{c['kind']}: {c['why']}" for c in CASES])

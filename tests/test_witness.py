@@ -15,8 +15,8 @@ from hearts_env.notation import parse_position, show_position
 from hearts_env.rules import CHOICES
 from hearts_env.scoring import winners
 from prove import VARIANTS, Prove
-from tables import Pair, random_pair
-from witness import DifferenceError, dealt, play_out, position
+from tables import Pair, dealt, random_pair
+from witness import DifferenceError, play_out, position
 
 EXAMPLES = 150
 SMALL_HAND = 4

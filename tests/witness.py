@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 
 import oracle
-from hearts_env.cards import ACTION_NAMES, ADD, SUBTRACT, card_set
+from hearts_env.cards import ACTION_NAMES, ADD, SUBTRACT
 from hearts_env.engine import deal, legal, step
-from hearts_env.lookup import Lookup, lookup
+from hearts_env.lookup import Lookup
 from hearts_env.notation import show_hand, show_position, show_suits
 from hearts_env.rules import Rules
 from hearts_env.scoring import winners
 from hearts_env.state import PHASE_NAMES, State
-from tables import Pair, random_actions
+from tables import Hands, Pair, as_sets, random_actions
 
 MOMENT = ("phase", "turn", "legal", "hand", "table", "taken", "broken", "voids", "scores")
 """Compared before every decision and once more after the last.  `hand` is that of the seat to act; `taken` tells
 who won each trick, and is compared between tricks."""
 RESULT = ("points", "scores", "winners", "shooter", "choice", "plays", "leaders", "picks", "start", "deal_no")
 """Compared when a deal is over; whether the game is over stands in `phase`."""
-Hands = Sequence[Sequence[Iterable[int]]]
 SETS = ("legal", "hand", "picks", "table", "taken", "start")
 _BIT = tuple(1 << action for action in range(SUBTRACT + 1)).__getitem__
 
@@ -57,31 +56,13 @@ def show_cards(cards: Iterable[int]) -> str:
 # -- tables for both -------------------------------------------------------------------------------------------------
 
 
-def dealt(changes: dict[str, Any], hands: Hands, deal_no: Sequence[int], scores: Sequence[Sequence[int]]) -> Pair:
-    """Tables with these hands: a deal of this number at these scores.  changes: the rules' fields that differ."""
-    rules = Rules.from_dict(changes)
-    info = lookup(rules)
-    resolved = oracle.rules(**changes)
-    deals = [
-        oracle.Deal(resolved, cards, deal_no=number, totals=total)
-        for cards, number, total in zip(hands, deal_no, scores, strict=True)
-    ]
-    state = State.empty(info, len(deals))
-    deal(info, state, _sets(hands), deal_no=deal_no, scores=scores)
-    return Pair(rules, info, deals, state)
-
-
 def deal_next(pair: Pair, hands: Hands) -> None:
     """Deal on at every table, where a game is over a new one; number and scores are each witness's own."""
     pair.deals = [
         oracle.Deal(old.r, cards) if old.game_over else oracle.Deal(old.r, cards, old.deal_no + 1, old.scores)
         for old, cards in zip(pair.deals, hands, strict=True)
     ]
-    deal(pair.lookup, pair.state, _sets(hands))
-
-
-def _sets(hands: Hands) -> np.ndarray:
-    return np.array([[card_set(cards) for cards in each] for each in hands], np.int64)
+    deal(pair.lookup, pair.state, as_sets(hands))
 
 
 # -- the comparison --------------------------------------------------------------------------------------------------
