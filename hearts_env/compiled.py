@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from hearts_env import kernels, kernels_view
 from hearts_env.cards import Bytes, Ints, Sets
 from hearts_env.encode import Layout, write_order
-from hearts_env.engine import finish, score
 from hearts_env.kernels import NONE_BAD, ROOM, game, tables
 from hearts_env.kernels_view import shape, views
 from hearts_env.lookup import Lookup
-from hearts_env.state import State
+from hearts_env.state import Rows, State
 from hearts_env.view import View
 
 
@@ -34,6 +33,15 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     return hands
 
 
+def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
+    """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
+    numbers = np.arange(len(state))[rows]
+    shape = (len(numbers), lookup.num_players)
+    kernels.begin_deal(
+        game(lookup), tables(state), numbers, np.ascontiguousarray(np.broadcast_to(hands, shape), np.int64)
+    )
+
+
 def legal(lookup: Lookup, state: State) -> Sets:
     """See `engine.legal`."""
     sets = np.empty(len(state), np.int64)
@@ -47,15 +55,9 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
     if actions.shape != (size,):
         raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
     actions = np.ascontiguousarray(actions, np.int64)
-    ended = np.empty(size, np.int64)
-    finished, moons, bad = kernels.step(game(lookup), tables(state), actions, ended)
+    bad = kernels.step(game(lookup), tables(state), actions)
     if bad != NONE_BAD:
         raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
-    if moons:
-        chosen = ended[size - moons :]
-        score(lookup, state, chosen, actions[chosen])
-    if finished:
-        finish(lookup, state, ended[:finished])
 
 
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:

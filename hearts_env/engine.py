@@ -92,6 +92,12 @@ def deal(
     state.deal_no[rows] = np.where(new_game, 0, state.deal_no[rows] + 1) if deal_no is None else deal_no
     state.scores[rows] = np.where(new_game[:, None], 0, state.scores[rows]) if scores is None else scores
     state.key[rows] = key
+    begin_deal(lookup, state, rows, hands)
+
+
+@executed
+def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
+    """Begin the deal of the number that stands in `state` at some tables.  Changes `state`."""
     state.hands[rows] = hands
     state.start[rows] = hands
     for array, value in (

@@ -16,14 +16,26 @@ from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic, overload, register_jitable
 
-from hearts_env import cards, engine, rulebook
+from hearts_env import cards, engine, rulebook, tally
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Number: TypeAlias = Any
 """One number of whatever width, where the rest of the library has an array of them."""
-_SOURCES = ("cards", "lookup", "rulebook", "state", "engine", "view", "encode", "kernel", "kernels", "kernels_view")
+_SOURCES = (
+    "cards",
+    "lookup",
+    "rulebook",
+    "tally",
+    "state",
+    "engine",
+    "view",
+    "encode",
+    "kernel",
+    "kernels",
+    "kernels_view",
+)
 """The modules from which machine code is made."""
 _OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
 """No counting of references to arrays: with it, every access to one would count for all arrays of its tuple, at twenty
@@ -92,9 +104,23 @@ event.register("numba:compile", _Told())
 for _formula in (
     rulebook.empty,
     rulebook.either,
+    rulebook.less,
+    rulebook.same,
+    rulebook.select,
     rulebook.legal_follow,
     rulebook.legal_lead,
     rulebook.breaks,
+    tally.points_in,
+    tally.everything,
+    tally.side_cards,
+    tally.shooter,
+    tally.deal_points,
+    tally.moon_value,
+    tally.automatic_choice,
+    tally.reset_exact,
+    tally.side_score,
+    tally.lowest,
+    tally.is_over,
     engine.mix,
 ):
     inner(_formula)

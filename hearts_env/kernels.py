@@ -1,7 +1,7 @@
-"""The loops of the compiled executor: shuffle, legal, step, choose, one table after the other.
+"""The loops of the compiled executor: shuffle, deal, legal, step, choose, one table after the other.
 
-What may be played and what breaks hearts is the rulebook's; the end of a deal is the numpy engine's.  A kernel reads a
-State as a tuple of its arrays with the same names, and the rules as a `Game`.
+What may be played and what breaks hearts is the rulebook's, what a deal adds to each score is `tally`'s.  A kernel
+reads a State as a tuple of its arrays with the same names, and the rules as a `Game`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import (
+    ADD,
     CLUBS,
     MOON_CHOICES,
     NO_CARD,
@@ -24,6 +25,7 @@ from hearts_env.cards import (
     NUM_ACTIONS,
     NUM_CARDS,
     NUM_SUITS,
+    SUBTRACT,
     Bools,
     Ints,
     Sets,
@@ -32,9 +34,10 @@ from hearts_env.cards import (
 )
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
 from hearts_env.kernel import Number, inner, kernel, zeros_below
-from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks
+from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
-from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
+from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
+from hearts_env.tally import automatic_choice, deal_points, is_over, reset_exact, shooter
 
 _ARRAYS = [field.name for field in fields(State)]
 Tables: Any = namedtuple("Tables", _ARRAYS)  # type: ignore[misc]
@@ -48,12 +51,16 @@ class Game(NamedTuple):
     """A Lookup as kernels take it: see there."""
 
     play: PlayMasks
+    score: ScoreNumbers
     num_players: int
     hand_size: int
     num_plays: int
     pass_count: int
     opening_limit: int
     lowest_club_leads: bool
+    moon_chosen: bool
+    moon_automatic: bool
+    moon_action: int
     deck: int
     bonus: int
     deck_cards: Ints
@@ -71,12 +78,16 @@ def game(lookup: Lookup) -> Game:
     """The Game of a Lookup."""
     return Game(
         play=lookup.play,
+        score=lookup.score,
         num_players=lookup.num_players,
         hand_size=lookup.hand_size,
         num_plays=lookup.num_plays,
         pass_count=lookup.pass_count,
         opening_limit=lookup.opening_limit,
         lowest_club_leads=lookup.rules.first_leader == "lowest_club",
+        moon_chosen=lookup.rules.moon == "choice",
+        moon_automatic=lookup.rules.moon == "auto",
+        moon_action=SUBTRACT if lookup.rules.moon == "subtract" else ADD,
         deck=lookup.deck,
         bonus=lookup.bonus,
         deck_cards=lookup.deck_cards,
@@ -147,6 +158,39 @@ def choose(sets: Sets, uniform: NDArray[np.float64], chosen: Ints) -> None:
         chosen[n] = zeros_below(rest)
 
 
+# -- deal -----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_deal(game: Game, tables: State, rows: Ints, hands: Sets) -> None:
+    """Deal `hands`, int64 [rows, P], at some tables."""
+    for k in range(len(rows)):
+        deal_at(game, tables, rows[k], hands[k])
+
+
+@inner
+def deal_at(game: Game, tables: State, n: int, hands: Sets) -> None:
+    """Deal `hands`, int64 [P], at table n, whose deal number stands there already."""
+    for seat in range(game.num_players):
+        tables.hands[n, seat] = tables.start[n, seat] = hands[seat]
+        tables.picks[n, seat] = tables.taken[n, seat] = 0
+        tables.points[n, seat] = 0
+    tables.table[n] = 0
+    tables.voids[n] = 0
+    tables.plays[n] = NO_CARD
+    tables.leaders[n] = NO_SEAT
+    tables.phase[n] = PASS
+    tables.turn[n] = tables.count[n] = 0
+    tables.led[n] = NO_SUIT
+    tables.best[n] = NO_CARD
+    tables.best_seat[n] = NO_SEAT
+    tables.shooter[n] = NO_SEAT
+    tables.choice[n] = NO_CARD
+    tables.broken[n] = False
+    if offset_of(game, tables.deal_no[n]) == 0:
+        _begin_play(game, tables, n)
+
+
 # -- legal -------------------------------------------------------------------------------------------------------------
 
 
@@ -194,30 +238,35 @@ NONE_BAD = -1
 
 
 @kernel
-def step(game: Game, tables: State, actions: Ints, ended: Ints) -> tuple[int, int, int]:
-    """Step all tables up to what the end of a deal needs.
-
-    ended: int64 [N] filled with rows: from the front on those whose last card has been played, from the back on those
-    where the moon choice is made.  Returns how many there are of each, and the row of an action out of range, at which
-    it stops, or NONE_BAD.
-    """
-    finished, moons = 0, 0
+def step(game: Game, tables: State, actions: Ints) -> int:
+    """Step all tables; return the row of an action out of range, at which it stops, or NONE_BAD."""
     for n in range(len(actions)):
         phase, action = tables.phase[n], actions[n]
         if phase >= DEAL_OVER:
             continue
         if not 0 <= action < (NUM_ACTIONS if phase == MOON else NUM_CARDS):
-            return finished, moons, n
-        if phase == PLAY:
-            if _play(game, tables, n, action):
-                ended[finished] = n
-                finished += 1
-        elif phase == PASS:
-            _pick(game, tables, n, action)
-        else:
-            moons += 1
-            ended[len(ended) - moons] = n
-    return finished, moons, NONE_BAD
+            return n
+        step_at(game, tables, n, action)
+    return NONE_BAD
+
+
+@inner
+def step_at(game: Game, tables: State, n: int, action: Number) -> None:
+    """Carry out a legal action at table n, whose deal is not over."""
+    phase = tables.phase[n]
+    if phase == PASS:
+        _pick(game, tables, n, action)
+        return
+    if phase == PLAY:
+        if not _play(game, tables, n, action):
+            return
+        if _finish(game, tables, n):
+            return
+        action = game.moon_action
+        if game.moon_automatic:
+            seats = tables.taken[n], tables.shooter[n], tables.scores[n], tables.points[n]
+            action = automatic_choice(game.score, seats[0], seats[1], seats[2], seats[3])
+    _score(game, tables, n, action)
 
 
 @inner
@@ -258,6 +307,30 @@ def _collect(game: Game, tables: State, n: int, played: Number) -> bool:
         return True
     tables.leaders[n, played // game.num_players] = winner
     return False
+
+
+@inner
+def _finish(game: Game, tables: State, n: int) -> bool:
+    """All cards are played; is there a moon whose shooter has a choice to make?"""
+    seat = shooter(game.score, tables.taken[n])
+    tables.shooter[n] = seat
+    if not game.moon_chosen or seat == NO_SEAT:
+        return False
+    tables.phase[n] = MOON
+    tables.turn[n] = seat
+    return True
+
+
+@inner
+def _score(game: Game, tables: State, n: int, choice: Number) -> None:
+    """The deal is over.  choice: ADD or SUBTRACT, read where there is a shooter."""
+    seat, points, scores = tables.shooter[n], tables.points[n], tables.scores[n]
+    deal_points(game.score, tables.taken[n], seat, choice, points)
+    for column in range(game.num_players):
+        scores[column] = reset_exact(game.score, scores[column] + points[column])
+    tables.choice[n] = NO_CARD if seat == NO_SEAT else choice
+    tables.phase[n] = GAME_OVER if is_over(game.score, scores) != 0 else DEAL_OVER
+    tables.turn[n] = NO_SEAT
 
 
 @inner

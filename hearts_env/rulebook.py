@@ -7,7 +7,7 @@ those of docs/rules.md.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from hearts_env.cards import HEARTS, QS_SET
 from hearts_env.lookup import PlayMasks
 
 Set = TypeVar("Set", int, NDArray[np.int64])
+Column: TypeAlias = Any
+"""An int64 array with one entry a table, or the number of one table."""
 
 SIGN = 63
 
@@ -28,6 +30,21 @@ def empty(cards: Set) -> Set:
 def either(first: Set, second: Set) -> Set:
     """The first set, or the second where the first is empty."""
     return first | (second & empty(first))
+
+
+def less(first: Column, second: Column) -> Column:
+    """All ones where the first number is smaller (by less than 2**63)."""
+    return (first - second) >> SIGN
+
+
+def same(first: Column, second: Column) -> Column:
+    """All ones where the numbers are equal."""
+    return ~(less(first, second) | less(second, first))
+
+
+def select(mask: Column, first: Column, second: Column) -> Column:
+    """The first where the mask is all ones, the second where it is 0."""
+    return second ^ ((first ^ second) & mask)
 
 
 def legal_follow(rules: PlayMasks, hand: Set, led: Set, first: Set) -> Set:
