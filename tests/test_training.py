@@ -19,14 +19,15 @@ torch = pytest.importorskip("torch")
 from hearts_agents import make  # noqa: E402
 from hearts_agents.net import load_net  # noqa: E402
 from hearts_env import Rules  # noqa: E402
-from hearts_env.cards import Bytes, Ints  # noqa: E402
-from hearts_env.encode import layout  # noqa: E402
+from hearts_env.cards import NUM_ACTIONS, Ints, Sets, count, lowest, members  # noqa: E402
+from hearts_env.encode import layout, unpack  # noqa: E402
 from hearts_env.lookup import lookup  # noqa: E402
 from hearts_env.rules import RulesError  # noqa: E402
 from hearts_train import checkpoint  # noqa: E402
 from hearts_train.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
 from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
+from hearts_train.flat import state_size  # noqa: E402
 from hearts_train.league import duplicate_payoffs, lineups, mean_and_error  # noqa: E402
 from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
@@ -69,12 +70,11 @@ def test_explained_variance_is_one_for_a_perfect_guess_and_zero_for_the_mean() -
 
 
 def first_legal(info: Any) -> Any:
-    legal = layout(info)["legal"]
-
-    def policy(rows: Bytes) -> tuple[Ints, Floats, Floats]:
-        assert (rows[:, legal].sum(axis=1) > 1).all(), "a forced decision has reached the policy"
-        actions = rows[:, legal].argmax(axis=1)
-        return actions, np.zeros(len(rows), np.float32), rows.sum(axis=1).astype(np.float32)
+    def policy(packed: Sets, legal: Sets) -> tuple[Ints, Floats, Floats]:
+        rows = unpack(layout(info), packed)
+        assert (rows[:, layout(info)["legal"]] == members(legal, NUM_ACTIONS)).all()
+        assert (count(legal) > 1).all(), "a forced decision has reached the policy"
+        return lowest(legal), np.zeros(len(rows), np.float32), rows.sum(axis=1).astype(np.float32)
 
     return policy
 
@@ -91,8 +91,9 @@ def test_the_buffer_holds_each_decision_with_a_choice_in_the_order_of_its_seat(r
         for index in np.unique(chain):
             assert place[chain == index].tolist() == list(range(rollout.counts[index]))
         assert rollout.payoffs.sum(axis=1) == pytest.approx(0, abs=1e-9)
-        mine = rollout.inputs[: rollout.size, layout(info)["hand"]].sum(axis=1).astype(int)
-        passing = rollout.inputs[: rollout.size, layout(info)["phase"]][:, 0]
+        inputs = unpack(layout(info), rollout.packed[: rollout.size])
+        mine = inputs[:, layout(info)["hand"]].sum(axis=1).astype(int)
+        passing = inputs[:, layout(info)["phase"]][:, 0]
         for index in np.unique(chain):
             plays = (chain == index) & (passing == 0)
             assert (np.diff(mine[plays]) < 0).all(), "a seat's hand shrinks with every play"
@@ -105,7 +106,7 @@ def test_a_deal_is_the_same_in_every_batch() -> None:
     for table in range(5):
         one.collect(np.array([table]), first_legal(info))
         rows = np.flatnonzero(many.chain[: many.size] // info.num_players == table)
-        assert (many.inputs[rows] == one.inputs[: one.size]).all()
+        assert (many.packed[rows] == one.packed[: one.size]).all()
         assert (many.payoffs[table] == one.payoffs[0]).all()
 
 
@@ -114,7 +115,7 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
     rollout = Rollout(info, layout(info), 400)
     rollout.collect(np.arange(400), first_legal(info))
     assert rollout.moons.any()
-    choosing = rollout.inputs[: rollout.size, layout(info)["phase"]][:, 2] == 1
+    choosing = unpack(layout(info), rollout.packed[: rollout.size])[:, layout(info)["phase"]][:, 2] == 1
     assert choosing.sum() == rollout.moons.sum()
     last = rollout.counts[rollout.chain[: rollout.size][choosing]] - 1
     assert (rollout.place[: rollout.size][choosing] == last).all()
@@ -122,7 +123,7 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
 
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
     config = tiny(Path(), minibatch=10**9, tables=32)
-    learner = Learner(0, config, torch.zeros(2, sum(t.numel() for t in Learner(0, config, torch.zeros(0))._tensors())))
+    learner = Learner(0, config, torch.zeros(2, state_size(config.spec)))
     metrics = learner.iterate(0, 0, 1e-3, 0.01)
     assert metrics["kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
@@ -229,15 +230,15 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypatch
 
 def test_a_damaged_or_unfitting_checkpoint_is_refused(tmp_path: Path) -> None:
     learner = Learner(0, TINY, torch.zeros(0))
-    save_checkpoint(tmp_path, learner.net, learner.moments(), Progress(decisions=5))
-    assert load_checkpoint(tmp_path, learner.net, learner.moments()).decisions == 5
+    save_checkpoint(tmp_path, learner.net, learner.flat.moments(), Progress(decisions=5))
+    assert load_checkpoint(tmp_path, learner.net, learner.flat.moments()).decisions == 5
     wide = Learner(0, dataclasses.replace(TINY, width=16), torch.zeros(0))
     with pytest.raises(CheckpointError, match="its checkpoint has width=8, the run needs 16"):
-        load_checkpoint(tmp_path, wide.net, wide.moments())
+        load_checkpoint(tmp_path, wide.net, wide.flat.moments())
     file = tmp_path / "checkpoint.safetensors"
     file.write_bytes(file.read_bytes()[:-7])
     with pytest.raises(CheckpointError, match="cut off or damaged"):
-        load_checkpoint(tmp_path, learner.net, learner.moments())
+        load_checkpoint(tmp_path, learner.net, learner.flat.moments())
 
 
 def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import torch
 from safetensors.torch import save
 from torch import Tensor
 
@@ -62,7 +63,10 @@ def save_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], progr
     """
     tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
     tensors |= {f"adam.{name}": tensor for name, tensor in moments.items()}
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # Copies, since safetensors refuses tensors that share memory.
+    plain = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
+    }
     header = {"net": net.spec.to_json(), "progress": asdict(progress)}
     write_whole(run / CHECKPOINT_NAME, save(plain, {"hearts": json.dumps(header)}))
     write_whole(run / WEIGHTS_NAME, packed(net))

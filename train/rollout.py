@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import NO_SEAT, Bools, Bytes, Ints, lowest
-from hearts_env.encode import Layout, encode
+from hearts_env.cards import NO_SEAT, Bools, Ints, Sets, lowest
+from hearts_env.encode import Layout, encode_packed
 from hearts_env.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup
 from hearts_env.rewards import payoff
 from hearts_env.state import State
 from hearts_env.view import view
 from hearts_train.returns import Floats, advantages
+from hearts_train.stopwatch import Stopwatch
 
-Policy = Callable[[Bytes], tuple[Ints, Floats, Floats]]
-"""From encodings uint8 [n, F] to actions int64 [n], their log-probabilities float32 [n] and values float32 [n]."""
+Policy = Callable[[Sets, Sets], tuple[Ints, Floats, Floats]]
+"""From packed encodings int64 [n, words] and sets of legal actions int64 [n] to actions int64 [n], their
+log-probabilities float32 [n] and values float32 [n]."""
+
+
+class Batch(NamedTuple):
+    """Decisions to learn from."""
+
+    packed: Sets  # int64 [n, words]
+    legal: Sets  # int64 [n]
+    actions: Ints  # int64 [n]
+    log_probs: Floats  # float32 [n]  of the action when it was played
+    advantages: Floats  # float32 [n]
+    returns: Floats  # float32 [n]
+
+    def take(self, rows: Ints | slice) -> Batch:
+        """Some rows, by their numbers int64 [k] or as a slice."""
+        return Batch._make(column[rows] for column in self)
 
 
 @dataclass
@@ -31,9 +49,11 @@ class Rollout:
     lookup: Lookup
     layout: Layout
     tables: int
+    watch: Stopwatch = field(default_factory=Stopwatch)
     size: int = 0
     """Decisions held; rows beyond are not read."""
-    inputs: Bytes = field(init=False)  # uint8 [capacity, F]
+    packed: Sets = field(init=False)  # int64 [capacity, words]  encodings, eight bytes to one
+    legal: Sets = field(init=False)  # int64 [capacity]
     actions: Ints = field(init=False)  # int64 [capacity]
     log_probs: Floats = field(init=False)  # float32 [capacity]
     values: Floats = field(init=False)  # float32 [capacity]
@@ -47,7 +67,8 @@ class Rollout:
         seats, most = self.lookup.num_players, most_decisions(self.lookup)
         capacity = self.tables * seats * most
         # The system gives memory to rows when they are first written, so room for the worst case costs nothing.
-        self.inputs = np.empty((capacity, self.layout.size), np.uint8)
+        self.packed = np.empty((capacity, self.layout.words), np.int64)
+        self.legal = np.empty(capacity, np.int64)
         self.actions = np.empty(capacity, np.int64)
         self.log_probs = np.empty(capacity, np.float32)
         self.values = np.empty(capacity, np.float32)
@@ -74,6 +95,7 @@ class Rollout:
                 self._play(state, tables, policy)
                 self.payoffs[tables] = payoff(self.lookup, state.points)
                 self.moons[tables] = state.shooter != NO_SEAT
+        self.watch.lap("rollout: game")
 
     def _play(self, state: State, tables: Ints, policy: Policy) -> None:
         while not state.over.all():
@@ -85,16 +107,27 @@ class Rollout:
             step(self.lookup, state, actions)
 
     def _decide(self, state: State, tables: Ints, policy: Policy) -> Ints:
-        """Encode straight into the buffer, ask the policy, and keep what it says."""
+        """Keep what the seats see, and what the policy says to it."""
+        self.watch.lap("rollout: game")
         rows = slice(self.size, self.size + len(state))
         self.size = rows.stop
-        encode(self.layout, view(self.lookup, state), self.inputs[rows])
-        self.actions[rows], self.log_probs[rows], self.values[rows] = policy(self.inputs[rows])
+        views = view(self.lookup, state)
+        self.packed[rows], self.legal[rows] = encode_packed(self.layout, views), views.legal
+        self.watch.lap("rollout: encode")
+        result = policy(self.packed[rows], self.legal[rows])
+        self.actions[rows], self.log_probs[rows], self.values[rows] = result
         chain = tables * self.lookup.num_players + state.turn
         self.chain[rows] = chain
         self.place[rows] = self.counts[chain]
         self.counts[chain] += 1
         return self.actions[rows]
+
+    def batch(self, gae_lambda: float, scale: float) -> Batch:
+        """All decisions held, where a deal pays `scale` times the payoff."""
+        held = slice(self.size)
+        advantages = self.advantages(gae_lambda, scale)
+        returns = advantages + self.values[held]
+        return Batch(self.packed[held], self.legal[held], self.actions[held], self.log_probs[held], advantages, returns)
 
     def advantages(self, gae_lambda: float, scale: float) -> Floats:
         """Advantage of each decision, float32 [size], where a deal pays `scale` times the payoff."""

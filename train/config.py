@@ -1,0 +1,154 @@
+"""The settings of a training run, and where they are kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hearts_agents.net import NetSpec
+from hearts_env import Rules
+from hearts_train.checkpoint import CONFIG_NAME, Progress, write_whole
+
+DEFAULT_MINUTES = 10.0
+"""The budget of a run that names none."""
+
+
+class TrainError(ValueError):
+    """A configuration that cannot be trained."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything that a run depends on; `hearts train` makes its options from this."""
+
+    rules: str = "standard"
+    """The rules to play: a preset, `field=value` pairs, or both."""
+    minutes: float | None = None
+    """Stop after so much time, evaluations included; with neither this nor decisions after ten minutes."""
+    decisions: int | None = None
+    """Stop after learning from so many decisions (forced ones are not counted)."""
+    out: Path | None = None
+    """The run directory; runs/DATE-TIME if not given."""
+    resume: Path | None = None
+    """Go on with the run in this directory; options not given here are the run's own."""
+    seed: int = 0
+    """Of the first weights, the deals and the choices, from 0 to 1,000,000."""
+    workers: int = 2
+    """Processes of one thread each; best one for each core."""
+    tables: int = 512
+    """Deals that each worker plays between updates."""
+    width: int = 256
+    """Units of each layer."""
+    blocks: int = 3
+    """Residual blocks."""
+    pad: bool = False
+    """Encode for up to seven seats, so that the network can be used with any number of players."""
+    lr: float = 1e-3
+    """Adam's learning rate at the start."""
+    lr_final: float = 5e-5
+    """The learning rate at the end; it falls exponentially."""
+    entropy: float = 0.02
+    """Weight of the entropy bonus at the start."""
+    entropy_final: float = 0.002
+    """Its weight at the end; it falls exponentially."""
+    clip: float = 0.2
+    """How far from 1 the ratio of new to old probability still pays."""
+    minibatch: int = 512
+    """Decisions in a gradient step of a worker, about."""
+    epochs: int = 1
+    """Passes over the decisions of an iteration."""
+    gae_lambda: float = 0.95
+    """Of the advantage estimates: 1 trusts the deal's outcome alone, 0 the value of the next decision alone."""
+    value_weight: float = 0.5
+    """Weight of the value's squared error in the loss."""
+    max_grad_norm: float = 0.5
+    """Gradients longer than this are cut to it."""
+    reward_scale: float = 0.1
+    """Reward per point of payoff, paid at the end of the deal."""
+    eval_every_minutes: float = 0.5
+    """How often to play against agents that never change; less often where it would take over a tenth of the time."""
+    eval_ids: int = 200
+    """Deal ids of an evaluation, from 0 on; each is played in every rotation."""
+    save_every_minutes: float = 1.0
+    """How often to save; also at the end and at Ctrl-C."""
+    device: str = "cpu"
+    """Where the network lives, in torch's words."""
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "tables", "width", "minibatch", "epochs", "eval_ids"):
+            _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
+        for name in ("lr", "lr_final", "entropy", "entropy_final"):
+            _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
+        for name in ("minutes", "decisions"):
+            _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
+        _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
+        _require(0 <= self.gae_lambda <= 1, "gae_lambda", self.gae_lambda, "must lie between 0 and 1")
+
+    @property
+    def spec(self) -> NetSpec:
+        """The network that is trained.  Raises RulesError for rules that do not parse."""
+        return NetSpec(rules=Rules.parse(self.rules), pad=self.pad, width=self.width, blocks=self.blocks)
+
+    def falling(self, first: float, last: float, fraction: float) -> float:
+        """Exponentially from `first` to `last`, where `fraction` of the budget is used."""
+        return float(first * (last / first) ** fraction)
+
+    def used(self, progress: Progress) -> float:
+        """The fraction of the budget that is used, 1 when the run is complete."""
+        by_time = progress.seconds / 60 / self.minutes if self.minutes else 0.0
+        by_decisions = progress.decisions / self.decisions if self.decisions else 0.0
+        return min(1.0, max(by_time, by_decisions))
+
+
+# -- a new run, or one to go on with -----------------------------------------------------------------------------------
+
+_FIXED = ("rules", "seed", "width", "blocks", "pad")
+_NOT_SAVED = ("out", "resume")
+
+
+def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
+    """The complete configuration and the directory of a new run, or of the one to resume.
+
+    Writes the configuration of a new run.  Raises TrainError, RulesError or CheckpointError.
+    """
+    if config.resume is not None:
+        return _resumed(config, config.resume), config.resume
+    if config.minutes is None and config.decisions is None:
+        config = dataclasses.replace(config, minutes=DEFAULT_MINUTES)
+    run = config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
+    if (run / CONFIG_NAME).exists():
+        raise TrainError(f"{run} holds a run already: resume it, or take another directory")
+    saved = {key: value for key, value in dataclasses.asdict(config).items() if key not in _NOT_SAVED}
+    assert config.spec  # bad rules are told before anything is written
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrainError(f"cannot make the run directory {run}: {error.strerror or error}") from None
+    write_whole(run / CONFIG_NAME, (json.dumps(saved, indent=2) + "\n").encode())
+    return config, run
+
+
+def _resumed(config: TrainConfig, run: Path) -> TrainConfig:
+    path = run / CONFIG_NAME
+    try:
+        saved = TrainConfig(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError) as error:
+        raise TrainError(f"cannot resume {run}: its {CONFIG_NAME} is missing or damaged: {error}") from None
+    given: dict[str, Any] = {
+        field.name: getattr(config, field.name)
+        for field in dataclasses.fields(config)
+        if field.name not in _NOT_SAVED and getattr(config, field.name) != field.default
+    }
+    for name in _FIXED:
+        same = given.get(name, getattr(saved, name)) == getattr(saved, name)
+        _require(same, name, given.get(name), f"the run in {run} has {getattr(saved, name)!r}, which cannot change")
+    return dataclasses.replace(saved, **given)
+
+
+def _require(holds: bool, name: str, value: object, reason: str) -> None:
+    if not holds:
+        raise TrainError(f"{name}={value!r}: {reason}")

@@ -1,0 +1,228 @@
+"""The loops of the compiled update: what is done to a network's numbers between its matrix products.
+
+An encoding is packed (`hearts_env.encode.encode_packed`), eight bytes to one, and only a tenth of its bits are set:
+the first layer adds up the weights of these, instead of multiplying by all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_env.cards import Ints, Sets
+from hearts_env.encode import WORD_BITS
+from hearts_env.kernel import Number, inner, kernel, zeros_below
+from hearts_train.returns import Floats
+from hearts_train.rollout import Batch
+
+Places = NDArray[np.uint64]
+"""Numbers of input bits; unsigned, so that no loop has to look for negative indices."""
+_ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+_ZERO = np.float32(0)
+_BELOW_ONE = np.float32(1 - 2.0**-20)
+SUMS = 5
+"""Policy loss, value loss, entropy, KL, share of cut ratios."""
+
+
+Doubles = NDArray[np.float64]
+
+
+class Weights(NamedTuple):
+    """What the loss depends on besides the data."""
+
+    clip: float
+    value: float
+    entropy: float
+    share: float
+    """Of one decision in the mean over the minibatch."""
+
+
+# -- the layers --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def stem(packed: Sets, weights: Floats, bias: Floats, places: Places, out: Floats) -> None:
+    """The first layer: fill `out`, float32 [n, C].
+
+    packed: int64 [n, words].  weights: float32 [F, C].  places: [F] to work in.
+    """
+    units = weights.shape[1]
+    for n in range(len(packed)):
+        found = _members(packed[n], places)
+        row = out[n]
+        for c in range(units):
+            row[c] = bias[c]
+        j = np.uint64(0)
+        while j + _FOUR <= found:
+            one, two = weights[places[j]], weights[places[j + _ONE]]
+            three, four = weights[places[j + _TWO]], weights[places[j + _THREE]]
+            for c in range(units):
+                row[c] += (one[c] + two[c]) + (three[c] + four[c])
+            j += _FOUR
+        while j < found:
+            one = weights[places[j]]
+            for c in range(units):
+                row[c] += one[c]
+            j += _ONE
+        for c in range(units):
+            row[c] = max(row[c], _ZERO)
+
+
+@kernel
+def stem_gradient(packed: Sets, back: Floats, places: Places, gradient: Floats) -> None:
+    """Add to `gradient`, float32 [F, C], what `back`, float32 [n, C], says."""
+    units = gradient.shape[1]
+    for n in range(len(packed)):
+        row = back[n]
+        for j in range(_members(packed[n], places)):
+            one = gradient[places[j]]
+            for c in range(units):
+                one[c] += row[c]
+
+
+@inner
+def _members(words: Sets, places: Places) -> Number:
+    """Write the numbers of the bits that are set; how many."""
+    found = np.uint64(0)
+    for word in range(len(words)):
+        rest = words[word]
+        while rest != 0:
+            places[found] = np.uint64(word * WORD_BITS + zeros_below(rest))
+            found += _ONE
+            rest &= rest - 1
+    return found
+
+
+@kernel
+def residual(product: Floats, bias: Floats, hidden: Floats, out: Floats) -> None:
+    """Add the bias to `product`, and fill `out` with hidden + relu(product).  All float32 [n, C] but the bias [C]."""
+    for n in range(len(product)):
+        for c in range(len(bias)):
+            product[n, c] += bias[c]
+            out[n, c] = hidden[n, c] + max(product[n, c], _ZERO)
+
+
+@kernel
+def through_relu(back: Floats, before: Floats, out: Floats, bias: Floats) -> None:
+    """Fill `out` with `back` where `before` is above 0, else 0, and add its columns to `bias`.
+
+    All float32 [n, C] but the gradient of the bias [C].
+    """
+    for n in range(len(back)):
+        for c in range(len(bias)):
+            out[n, c] = back[n, c] if before[n, c] > _ZERO else _ZERO
+        for c in range(len(bias)):
+            bias[c] += out[n, c]
+
+
+@kernel
+def add_bias(product: Floats, bias: Floats) -> None:
+    """Add the bias [C] to `product`, float32 [n, C]."""
+    for n in range(len(product)):
+        for c in range(len(bias)):
+            product[n, c] += bias[c]
+
+
+# -- the policy and its loss -------------------------------------------------------------------------------------------
+
+
+@kernel
+def act(heads: Floats, legal: Sets, uniforms: Floats, actions: Ints, log_probs: Floats, values: Floats) -> None:
+    """Draw actions [n] from logits, and keep their log-probabilities and the values.
+
+    heads: float32 [n, A + 1]  logits, of which only the legal ones are read and changed, and the value.
+    legal: int64 [n]  sets of actions.  uniforms: float32 [n] in [0, 1).
+    """
+    for n in range(len(heads)):
+        row = heads[n]
+        _, total = _exponentials(row, legal[n])
+        # Below the total, which the heap reaches: it is added up in the same order.
+        mark = uniforms[n] * _BELOW_ONE * total
+        heap: Number = np.float32(0)
+        chosen = 0
+        rest = legal[n]
+        while rest != 0:
+            chosen = zeros_below(rest)
+            heap += row[chosen]
+            rest = 0 if heap > mark else rest & (rest - 1)
+        actions[n] = chosen
+        log_probs[n] = math.log(row[chosen] / total)
+        values[n] = row[len(row) - 1]
+
+
+@inner
+def _exponentials(row: Floats, legal: Number) -> tuple[Number, Number]:
+    """Put e^(logit - highest) in place of the legal logits; the highest, and the sum."""
+    highest: Number = np.float32(-np.inf)
+    rest = legal
+    while rest != 0:
+        highest = max(highest, row[zeros_below(rest)])
+        rest &= rest - 1
+    total: Number = np.float32(0)
+    rest = legal
+    while rest != 0:
+        action = zeros_below(rest)
+        row[action] = math.exp(row[action] - highest)
+        total += row[action]
+        rest &= rest - 1
+    return highest, total
+
+
+@kernel
+def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doubles) -> None:
+    """Put the gradient of the loss in place of `heads`, float32 [n, A + 1], and add it to that of the bias, [A + 1].
+
+    The same loss as in `ppo.Learner`, of the logits and the value in `heads`.  sums: float64 [SUMS], to which the terms
+    of these decisions are added.
+    """
+    for n in range(len(heads)):
+        row = heads[n]
+        last = len(row) - 1
+        logit = row[batch.actions[n]]
+        highest, total = _exponentials(row, batch.legal[n])
+        advantage = batch.advantages[n]
+        log_ratio = logit - highest - math.log(total) - batch.log_probs[n]
+        ratio = math.exp(log_ratio)
+        cut = abs(ratio - 1) > weights.clip
+        # Where the cut ratio pays less, it is the objective, and a constant.
+        constant = cut and (ratio > 1) == (advantage > 0)
+        pull = 0.0 if constant else -ratio * advantage
+        error = row[last] - batch.returns[n]
+        entropy = _policy_gradient(row, batch.legal[n], total, batch.actions[n], pull * weights.share, weights)
+        row[last] = 2 * weights.value * weights.share * error
+        sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
+        sums[1] += error * error
+        sums[2] += entropy
+        sums[3] += ratio - 1 - log_ratio
+        sums[4] += cut
+        for action in range(last + 1):
+            bias[action] += row[action]
+
+
+@inner
+def _policy_gradient(
+    row: Floats, legal: Number, total: Number, action: Number, pull: Number, weights: Weights
+) -> Number:
+    """Turn exponentials into the gradient of the logits; the policy's entropy.
+
+    pull: the gradient of the log-probability of the action that was played.
+    """
+    entropy = 0.0
+    rest = legal
+    while rest != 0:
+        chance = row[zeros_below(rest)] / total
+        if chance > 0:
+            entropy -= chance * math.log(chance)
+        rest &= rest - 1
+    for other in range(len(row) - 1):
+        if legal >> other & 1:
+            chance = row[other] / total
+            log_chance = math.log(chance) if chance > 0 else 0.0
+            row[other] = chance * (weights.entropy * weights.share * (log_chance + entropy) - pull)
+        else:
+            row[other] = 0
+    row[action] += pull
+    return entropy
