@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from hearts_env.executor import Executor
@@ -16,19 +20,22 @@ from hearts_train.terminal import console
 
 if TYPE_CHECKING:
     from hearts_env.rules import Rules
-    from hearts_train.bench import Measured
+    from hearts_train.bench_plan import Measured, Plan
 
 QUICK_SECONDS = 0.1
 FULL_SECONDS = 1.0
-QUICK_TABLES = (1024,)
+_PROBE = 4
+"""For how large a part of a run's time each number of tables is tried where none is asked for."""
+QUICK_TABLES = 1024
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure deals per second of every layer on one core under both executors, each the median of five runs.
+    """Measure deals per second of every layer on one core under both executors, by turns, medians of five runs.
 
     Layers: engine (deal, legal actions, random choice, step), view and encode (these at every decision as well),
-    aec (the PettingZoo environment with observations), and match:AGENT.
+    aec and parallel (the PettingZoo environments with observations), single and vector (the gymnasium ones, where
+    decisions are those of one seat), and match:AGENT.
     """
 
     quick: bool = False
@@ -43,28 +50,69 @@ class Bench:
     """Only these of numpy and compiled.  Default: both, where numba is installed."""
     tables: tuple[int, ...] = ()
     """Tables played at once; each number is measured.  Default: the fastest of 1, 256, 1,024, 4,096 and 16,384."""
+    threads: tuple[int, ...] = (1,)
+    """Numbers of threads of the compiled executor; each is measured."""
     json: Path | None = None
     """Write the results there, with commit, machine and versions."""
 
     def run(self) -> int:
         """Measure, print, write."""
-        from hearts_env.executor import available, using
         from hearts_env.rules import Rules
-        from hearts_train.bench import DEFAULT_LAYERS, describe, memory
+        from hearts_train.bench import describe, memory
+        from hearts_train.bench_plan import measure
+        from hearts_train.machine import machine
 
+        started = machine()
         games = [Rules.parse(self.rules)] if self.rules else [Rules(num_players=number) for number in self.players]
-        tables = self.tables or (QUICK_TABLES if self.quick else ())
-        results = []
-        for rules in games:
-            for name in self.layers or DEFAULT_LAYERS:
-                for executor in self.executors or available():
-                    with using(executor):
-                        results += _measured(name, rules, tables, QUICK_SECONDS if self.quick else FULL_SECONDS)
+        plans = self._plans(games)
+        seconds = QUICK_SECONDS if self.quick else FULL_SECONDS
+        with turns(len(plans)) as tell:
+            results = measure(plans, seconds, tell=tell)
         memories = [memory(rules) for rules in games]
-        _print(results, memories)
+        print_results(results, memories)
         if self.json:
-            write(self.json, describe([asdict(result) for result in results], memories))
+            write(self.json, describe(started, [asdict(result) for result in results], memory=memories))
         return 0
+
+    def _plans(self, games: Sequence[Rules]) -> list[Plan]:
+        """What there is to measure; with a note, less what needs a module that is missing."""
+        from hearts_env.executor import available
+        from hearts_train.bench import DEFAULT_LAYERS
+
+        found: list[Plan] = []
+        for rules, layer in itertools.product(games, self.layers or DEFAULT_LAYERS):
+            try:
+                for executor in self.executors or available():
+                    found += self._sizes(layer, rules, executor)
+            except ImportError as error:
+                print(f"hearts: {layer} left out: {error}", file=sys.stderr)
+        return found
+
+    def _sizes(self, layer: str, rules: Rules, executor: Executor) -> list[Plan]:
+        """The numbers of tables and of threads."""
+        from hearts_train.bench import ONE_TABLE
+        from hearts_train.bench_plan import Plan, best_tables, contender
+
+        sizes = (1,) if layer in ONE_TABLE else self.tables or ((QUICK_TABLES,) if self.quick else ())
+        if not sizes:
+            sizes = (best_tables(layer, rules, executor, FULL_SECONDS / _PROBE),)
+        threads = self.threads if executor == "compiled" else (1,)
+        plans = [Plan(layer, rules, executor, tables, count) for tables in sizes for count in threads]
+        # For its errors, before anything is measured.
+        contender(plans[0])
+        return plans
+
+
+@contextmanager
+def turns(contenders: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar on standard error, if that is a terminal; gives what is to be told who has had a turn."""
+    from hearts_train.timing import RUNS
+
+    screen = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as progress:
+        task = progress.add_task("", total=contenders * (RUNS + 1))
+        yield lambda name: progress.update(task, advance=1, description=name)
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
@@ -75,20 +123,10 @@ def write(path: Path, content: dict[str, Any]) -> None:
     part.replace(path)
 
 
-def _measured(name: str, rules: Rules, tables: Sequence[int], seconds: float) -> list[Measured]:
-    """What there is to measure; nothing, with a note, where a module is missing."""
-    from hearts_train.bench import measure
-
-    try:
-        return list(measure(name, rules, tables, seconds=seconds))
-    except ImportError as error:
-        print(f"hearts: {name} left out: {error}", file=sys.stderr)
-        return []
-
-
-def _print(results: Sequence[Measured], memories: Sequence[dict[str, Any]]) -> None:
+def print_results(results: Sequence[Measured], memories: Sequence[dict[str, Any]]) -> None:
+    """Print the table for people."""
     table = Table("layer", "executor", "rules", box=None, pad_edge=False)
-    for column in ("tables", "deals/s", "decisions/s"):
+    for column in ("tables", "threads", "deals/s", "decisions/s"):
         table.add_column(column, justify="right")
     for result in results:
         table.add_row(
@@ -96,6 +134,7 @@ def _print(results: Sequence[Measured], memories: Sequence[dict[str, Any]]) -> N
             result.executor,
             result.rules,
             f"{result.tables:,}",
+            str(result.threads),
             f"{result.deals_per_s:,.0f}",
             f"{result.decisions_per_s:,.0f}",
         )

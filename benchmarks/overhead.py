@@ -1,0 +1,71 @@
+"""What each environment costs: microseconds a turn, beside the bare core at as many tables, by turns in one process."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+import comparison
+from comparison import Entry
+from hearts_env.executor import Executor, available
+from hearts_env.rules import Rules
+from hearts_train.bench import LAYERS, ONE_TABLE
+from hearts_train.bench_plan import Plan, contender
+from hearts_train.timing import Contender
+
+RESULTS = Path(__file__).parent / "results" / "overhead.json"
+MANY = 1024
+CORE = ("engine", "encode")
+"""The bare core, without and with observations, at one table and at MANY."""
+
+
+def entries() -> tuple[list[Entry], list[str]]:
+    """The core, and every environment among the layers; and a sentence on each layer that is not here."""
+    found: list[Entry] = []
+    left_out: list[str] = []
+    for executor in available():
+        for layer in CORE:
+            found += [_entry(layer, executor, tables) for tables in (1, MANY)]
+        for layer in sorted(set(LAYERS) - {*CORE, "view"}):
+            tables = 1 if layer in ONE_TABLE else MANY
+            try:
+                found.append(_entry(layer, executor, tables))
+            except ImportError as error:
+                left_out.append(f"{layer} {executor}: {error}")
+    return found, left_out
+
+
+def _entry(layer: str, executor: Executor, tables: int) -> Entry:
+    made = contender(Plan(layer, Rules(), executor, tables))
+    doc = (LAYERS[layer].__doc__ or "").strip().splitlines()[0]
+    against = () if layer in CORE else tuple(_name(core, executor, tables) for core in CORE)
+    return Entry(Contender(_name(layer, executor, tables), made.run), doc, against, "decisions", Rules())
+
+
+def _name(layer: str, executor: str, tables: int) -> str:
+    return f"{layer} {executor}, {tables:,} table{'s' if tables > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Measure what each environment costs over the bare core."""
+
+    quick: bool = False
+    """Runs of a tenth of a second, in place of runs of a second."""
+    json: Path = RESULTS
+    """Write the results there."""
+
+    def run(self) -> int:
+        """Measure, print, write."""
+        found, left_out = entries()
+        for sentence in left_out:
+            print(f"overhead.py: left out: {sentence}", file=sys.stderr)
+        comparison.run(found, self.json, quick=self.quick, left_out=left_out)
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(tyro.cli(Overhead).run())
