@@ -40,8 +40,13 @@ format: $(STAMP) ## format, and mend what can be mended automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## measure deals per second of every layer
-	$(BIN)/hearts bench
+bench: $(STAMP) ## measure everything in docs/benchmarks.md, and write it there (half an hour)
+	$(BIN)/python benchmarks/limit.py
+	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/deals_per_second.py
+	$(BIN)/python benchmarks/plots.py
+	$(BIN)/python docs/build.py
 
 docs: $(STAMP) ## regenerate the tables in the documents
 	$(BIN)/python docs/build.py

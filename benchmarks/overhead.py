@@ -1,4 +1,7 @@
-"""What each environment costs: microseconds a turn, beside the bare core at as many tables, by turns in one process."""
+"""What each environment costs: microseconds a step, beside the bare core at as many tables, by turns in one process.
+
+The ratios are of whole deals, since a step of an environment with one learning seat has the turns of the others in it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def _entry(layer: str, executor: Executor, tables: int) -> Entry:
     made = contender(Plan(layer, Rules(), executor, tables))
     doc = (LAYERS[layer].__doc__ or "").strip().splitlines()[0]
     against = () if layer in CORE else tuple(_name(core, executor, tables) for core in CORE)
-    return Entry(Contender(_name(layer, executor, tables), made.run), doc, against, "decisions", Rules())
+    return Entry(Contender(_name(layer, executor, tables), made.run), doc, against, "deals", Rules())
 
 
 def _name(layer: str, executor: str, tables: int) -> str:

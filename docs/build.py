@@ -10,23 +10,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
+import benchmark_tables
 from hearts_agents import AGENTS
 from hearts_env.encode import layout
 from hearts_env.explain import field_docs
 from hearts_env.lookup import lookup
 from hearts_env.rules import Rules
 from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
+from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "benchmarks" / "results" / "deals_per_second.json"
-
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A Markdown table."""
-    escaped = [tuple(cell.replace("|", "\\|") for cell in row) for row in rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, tuple("---" for _ in head), *escaped))
 
 
 def fields() -> str:
@@ -131,33 +125,6 @@ def agents() -> str:
     return table(("name", "what it is", "needs"), rows)
 
 
-def bench() -> str:
-    """The numbers of the last full benchmark that was kept."""
-    if not RESULTS.exists():
-        return "Run `make bench` for the numbers of your machine."
-    kept = json.loads(RESULTS.read_text(encoding="utf-8"))
-    best: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in kept["results"]:
-        what = row["layer"], row["executor"]
-        if row["num_players"] == 4 and row["deals_per_s"] >= best.get(what, row)["deals_per_s"]:
-            best[what] = row
-    rows = [
-        (
-            f"`{layer}`",
-            executor,
-            *(f"{row[name]:,.0f}" for name in ("tables", "deals_per_s", "decisions_per_s")),
-        )
-        for (layer, executor), row in best.items()
-    ]
-    machine = kept["machine"]
-    processor, load = machine.get("cpu", "an unnamed processor"), machine.get("load_average", "unknown")
-    note = (
-        f"One core of {processor}, load average {load}, commit {kept['commit'][:12]}: "
-        f"`hearts bench --json {RESULTS.relative_to(ROOT)}`."
-    )
-    return table(("layer", "executor", "tables", "deals/s", "decisions/s"), rows) + "\n\n" + note
-
-
 PARTS: dict[str, Callable[[], str]] = {
     "fields": fields,
     "sources": sources,
@@ -167,7 +134,13 @@ PARTS: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "sizes": sizes,
     "agents": agents,
-    "bench": bench,
+    "bench": benchmark_tables.bench,
+    "players": benchmark_tables.players,
+    "threads": benchmark_tables.threads,
+    "memory": benchmark_tables.memory,
+    "limit": benchmark_tables.limit,
+    "peers": benchmark_tables.peers,
+    "overhead": benchmark_tables.overhead,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 

@@ -80,16 +80,18 @@ def vector_layer(rules: Rules, tables: int) -> Batch:
     last: dict[str, Any] = {}
 
     def batch(first: int) -> Work:
-        # It deals anew by itself, so a batch is as many steps as a seat has decisions in a deal.
+        # It deals anew by itself, so a batch is a number of steps, and goes on where the one before has stopped.
         if not last:
-            last["info"] = env.reset(seed=0)[1]
+            last["info"], last["over"] = env.reset(seed=0)[1], 0
         deals, decisions, points = 0, 0, 0.0
         for _ in range(_STEPS):
             mask = last["info"]["action_mask"]
             actions = np.argmax(random.random(mask.shape, np.float32) * mask, axis=1)
             _, rewards, terminated, truncated, last["info"] = env.step(actions)
-            deals += int(np.count_nonzero(terminated | truncated))
-            decisions += tables
+            # The step after the end of an episode begins another one: no decision.
+            decisions += tables - last["over"]
+            last["over"] = int(np.count_nonzero(terminated | truncated))
+            deals += last["over"]
             points -= float(rewards.sum())
         return Work(deals, decisions, deals, round(points), seats=1)
 

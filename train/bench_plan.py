@@ -88,6 +88,8 @@ def measure(
 
 def contender(plan: Plan) -> Contender:
     """Someone who measures this plan in this process.  Raises BenchError, AgentError, or ImportError."""
+    # What is measured in this process is one core.
+    os.environ.setdefault(THREADS, "1")
     if plan.tables < 1:
         raise BenchError(f"tables={plan.tables}: must be a positive whole number")
     return under(plan.executor, plan.name, find_layer(plan.layer)(plan.rules, plan.tables))
