@@ -3,8 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp-installed
+PEERS := .venv/peers
 
-.PHONY: help venv demo test prove lint type format bench docs clean
+.PHONY: help venv demo test prove lint type format bench peers docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -42,11 +43,16 @@ format: $(STAMP) ## format, and mend what can be mended automatically
 
 bench: $(STAMP) ## measure everything in docs/benchmarks.md, and write it there (half an hour)
 	$(BIN)/python benchmarks/limit.py
-	$(BIN)/python benchmarks/peers.py
+	$(firstword $(wildcard $(PEERS)/bin/python) $(BIN)/python) benchmarks/peers.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/deals_per_second.py
 	$(BIN)/python benchmarks/plots.py
 	$(BIN)/python docs/build.py
+
+# Of their own, since some of them ask for old libraries.
+peers: ## set up the environment in which `make bench` finds OpenSpiel, Shimmy and the others
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install -q -e '.[fast]' -r benchmarks/requirements-peers.txt
 
 docs: $(STAMP) ## regenerate the tables in the documents
 	$(BIN)/python docs/build.py

@@ -12,10 +12,9 @@ from rich.table import Table
 
 from hearts_env.executor import available
 from hearts_env.rules import Rules
-from hearts_train.bench import check, describe
+from hearts_train.bench import check, describe, origin
 from hearts_train.bench_command import FULL_SECONDS, QUICK_SECONDS, turns, write
 from hearts_train.bench_plan import Plan, contender
-from hearts_train.machine import machine
 from hearts_train.terminal import console
 from hearts_train.timing import Contender, Run, by_turns, median_deals, median_decisions, median_ratio
 
@@ -77,10 +76,10 @@ def compare(entries: Sequence[Entry], seconds: float) -> list[dict[str, Any]]:
 
 def run(entries: Sequence[Entry], path: Path, *, quick: bool, **more: Any) -> None:
     """Measure them, print them, write the results file, in which `more` stands too."""
-    started = machine()
+    begun = origin()
     rows = compare(entries, QUICK_SECONDS if quick else FULL_SECONDS)
     _print(rows)
-    write(path, describe(started, rows, **more))
+    write(path, describe(begun, rows, **more))
 
 
 def _row(entry: Entry, runs: dict[str, list[Run]]) -> dict[str, Any]:

@@ -13,10 +13,9 @@ import tyro
 
 from hearts_env.executor import available
 from hearts_env.rules import Rules
-from hearts_train.bench import DEFAULT_LAYERS, ONE_TABLE, describe, memory
+from hearts_train.bench import DEFAULT_LAYERS, ONE_TABLE, describe, memory, origin
 from hearts_train.bench_command import QUICK_SECONDS, print_results, turns, write
 from hearts_train.bench_plan import Plan, contender, measure, threads_matter
-from hearts_train.machine import machine
 
 RESULTS = Path(__file__).parent / "results" / "deals_per_second.json"
 PLAYERS = (2, 3, 4, 5, 6, 7)
@@ -74,7 +73,7 @@ class DealsPerSecond:
 
     def run(self) -> int:
         """Measure, print, write."""
-        started = machine()
+        begun = origin()
         sizes = QUICK_SIZES if self.quick else SIZES
         parts = (
             every_layer(QUICK_SIZES[-1] if self.quick else TABLES),
@@ -86,7 +85,7 @@ class DealsPerSecond:
             results = measure(plans, QUICK_SECONDS if self.quick else SECONDS, tell=tell)
         memories = [memory(Rules(num_players=players)) for players in PLAYERS]
         print_results(results, memories)
-        write(self.json, describe(started, [asdict(result) for result in results], memory=memories))
+        write(self.json, describe(begun, [asdict(result) for result in results], memory=memories))
         return 0
 
 

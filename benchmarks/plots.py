@@ -18,6 +18,8 @@ IMAGES = ROOT / "docs" / "images"
 COLOURS = {"engine": "tab:blue", "view": "tab:green", "encode": "tab:orange"}
 STYLES = {"compiled": "-", "numpy": "--"}
 DPI = 120
+_APART = 1.35
+"""Times by which labels must differ in height not to lie on each other."""
 
 Rows = list[dict[str, Any]]
 
@@ -33,14 +35,16 @@ def by_tables(rows: Rows, path: Path) -> bool:
         return False
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     axis = figure.subplots()
-    for (layer, executor), line in scaled.items():
+    lowest_label = float("inf")
+    for (layer, executor), line in sorted(scaled.items(), key=lambda item: -item[1][-1]["deals_per_s"]):
         tables, speeds = [row["tables"] for row in line], [row["deals_per_s"] for row in line]
         low, high = ([row[f"{which}_deals_per_s"] for row in line] for which in ("slowest", "fastest"))
         axis.plot(tables, speeds, STYLES[executor], color=COLOURS[layer], marker="o", markersize=4)
         axis.fill_between(tables, low, high, color=COLOURS[layer], alpha=0.15, linewidth=0)
+        lowest_label = min(speeds[-1], lowest_label / _APART)
         axis.annotate(
             f"{layer}, {executor}",
-            (tables[-1], speeds[-1]),
+            (tables[-1], lowest_label),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",

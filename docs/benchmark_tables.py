@@ -11,6 +11,7 @@ from markdown_table import table
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PLAYERS = range(2, 8)
+EXECUTORS = ("numpy", "compiled")
 MISSING = "Run `make bench` for the numbers of your machine."
 
 
@@ -112,6 +113,22 @@ def peers() -> str:
     versions = ", ".join(f"{name} {version}" for name, version in file["peer_versions"].items())
     left_out = "".join(f"\n\nLeft out: {sentence}." for sentence in file["left_out"])
     return f"{_compared('peers')} {versions}.{left_out}"
+
+
+def ratios() -> str:
+    """How many times as fast ours is, the layer that does the same kind of work, under each executor."""
+    file = kept("peers")
+    if file is None:
+        return MISSING
+    rows = []
+    for row in file["results"]:
+        times = {tuple(name.split(" ")): times for name, times in row["ours_is_times"].items()}
+        if times:
+            layer = next(iter(times))[0]
+            cells = (f"{times[layer, executor]:,.3g}" if (layer, executor) in times else "-" for executor in EXECUTORS)
+            rows.append((row["name"], f"`{layer}`", *cells))
+    head = ("beside", "our layer", *(f"{executor}: times as fast" for executor in EXECUTORS))
+    return table(head, rows) + "\n\n" + _note(file, "peers")
 
 
 def overhead() -> str:

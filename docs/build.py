@@ -140,6 +140,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "memory": benchmark_tables.memory,
     "limit": benchmark_tables.limit,
     "peers": benchmark_tables.peers,
+    "ratios": benchmark_tables.ratios,
     "overhead": benchmark_tables.overhead,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)

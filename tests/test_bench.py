@@ -11,19 +11,44 @@ from hearts_env import Rules
 from hearts_env.executor import available, chosen
 from hearts_env.rules import PRESETS
 from hearts_env.state import State
-from hearts_train import bench
-from hearts_train.bench import DEFAULT_LAYERS, BenchError, Work, check, find_layer, measure, memory
+from hearts_train import bench, bench_command, bench_plan
+from hearts_train.bench import DEFAULT_LAYERS, ONE_TABLE, BenchError, check, find_layer, memory
 from hearts_train.bench_command import Bench
+from hearts_train.bench_plan import Plan, best_tables, measure
+from hearts_train.timing import Work
+
+
+@pytest.fixture(autouse=True)
+def shorter_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_command, "QUICK_SECONDS", 0.01)
+
+
+def made(name: str, rules: Rules, tables: int) -> bench.Batch:
+    try:
+        return find_layer(name)(rules, tables)
+    except ImportError as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("name", DEFAULT_LAYERS)
 def test_every_layer_is_measured(name: str) -> None:
-    (result,) = measure(name, Rules(), [32], seconds=0.01)
-    assert result.layer == name
-    assert result.tables == (1 if name == "aec" else 32)
+    tables = 1 if name in ONE_TABLE else 32
+    made(name, Rules(), tables)
+    (result,) = measure([Plan(name, Rules(), chosen(), tables)], 0.01)
+    assert (result.layer, result.executor, result.tables) == (name, chosen(), tables)
     assert result.runs >= 5
     assert result.deals_per_s > 0
-    assert 52 <= result.decisions_per_s / result.deals_per_s <= 66
+    whole = name not in ("single", "vector")
+    fewest, most = (52, 66) if whole else (12, 18)
+    assert fewest <= result.decisions_per_s / result.deals_per_s <= most
+
+
+@pytest.mark.parametrize("players", [2, 3, 7])
+@pytest.mark.parametrize("name", [name for name in DEFAULT_LAYERS if ":" not in name])
+def test_every_layer_plays_whole_deals_for_any_number_of_players(name: str, players: int) -> None:
+    rules = Rules(num_players=players)
+    batch = made(name, rules, 32)
+    check(rules, [batch(number) for number in range(3 if name in ONE_TABLE else 1)])
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -32,14 +57,21 @@ def test_random_play_is_in_range_under_every_preset(preset: str) -> None:
     check(rules, [find_layer("engine")(rules, 200)(0), find_layer("match:random")(rules, 20)(0)])
 
 
-def test_every_batch_size_asked_for_is_measured() -> None:
-    assert [result.tables for result in measure("engine", Rules(), [1, 8], seconds=0.0)] == [1, 8]
+def test_every_batch_size_asked_for_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    Bench(quick=True, layers=("engine",), executors=("numpy",), tables=(1, 8), json=path).run()
+    assert [result["tables"] for result in json.loads(path.read_text())["results"]] == [1, 8]
 
 
 def test_the_fastest_batch_size_is_found_where_none_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "TABLES", (1, 64))
-    (result,) = measure("engine", Rules(), seconds=0.0)
-    assert result.tables == 64
+    monkeypatch.setattr(bench_plan, "TABLES", (1, 64))
+    assert best_tables("engine", Rules(), "numpy", 0.0) == 64
+    assert best_tables("aec", Rules(), "numpy", 0.0) == 1
+
+
+def test_a_batch_of_no_tables_is_refused() -> None:
+    with pytest.raises(BenchError, match="tables=0"):
+        measure([Plan("engine", Rules(), "numpy", 0)], 0.0)
 
 
 def test_passing_and_moon_choices_are_part_of_the_engine_layer() -> None:
@@ -74,7 +106,7 @@ def test_the_json_file_says_what_was_measured_on_what(tmp_path: Path, capsys: py
     content = json.loads(path.read_text())
     assert set(content) == {"commit", "machine", "versions", "results", "memory"}
     assert content["commit"]
-    assert {"cpu", "cores", "load_average"} <= content["machine"].keys()
+    assert {"cpu", "cores", "load_average", "load_average_after"} <= content["machine"].keys()
     assert {"python", "numpy"} <= content["versions"].keys()
     keys = {"layer", "executor", "tables", "rules", "num_players", "deals_per_s", "decisions_per_s"}
     assert all(keys <= result.keys() for result in content["results"])

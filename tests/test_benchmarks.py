@@ -228,7 +228,7 @@ def test_every_layer_player_count_and_size_is_planned() -> None:
 # -- the documents ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["bench", "players", "threads", "memory", "limit", "peers", "overhead"])
+@pytest.mark.parametrize("name", ["bench", "players", "threads", "memory", "limit", "peers", "ratios", "overhead"])
 def test_without_results_the_documents_say_how_to_get_some(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -282,7 +282,7 @@ def test_no_layer_has_become_twice_as_slow_beside_a_loop_that_never_changes() ->
 def test_the_guard_notices_a_layer_that_has_become_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "GUARDED", guard.GUARDED[:1])
     name = guard.GUARDED[0].name
-    now = guard.ratios(0.01)
+    now = guard.ratios(2)
     assert guard.slower(now, {name: now[name] * 2.1}) == [
         f"{name} plays {now[name]:g} deals a unit of its loop, less than 0.5 of the {now[name] * 2.1:g} of before"
     ]

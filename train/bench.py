@@ -169,16 +169,15 @@ def memory(rules: Rules) -> dict[str, Any]:
     }
 
 
-def describe(started: dict[str, Any], results: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    """The content of a JSON file: what was measured, with commit, machine and versions.
+def origin() -> dict[str, Any]:
+    """Commit, machine and versions, to be asked before anything is measured."""
+    return {"commit": commit(), "machine": machine(), "versions": versions()}
 
-    started: what `machine` said before anything was measured.  The load average is told from before, when it is that
-    of others, and from after, when it holds the benchmark itself.
+
+def describe(origin: dict[str, Any], results: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """The content of a JSON file: what was measured, and its origin.
+
+    The load average is told from before, when it is that of others, and from after, when it holds the benchmark itself.
     """
-    return {
-        "commit": commit(),
-        "machine": {**started, "load_average_after": machine()["load_average"]},
-        "versions": versions(),
-        "results": list(results),
-        **more,
-    }
+    after = machine()["load_average"]
+    return {**origin, "machine": {**origin["machine"], "load_average_after": after}, "results": list(results), **more}

@@ -58,11 +58,10 @@ class Bench:
     def run(self) -> int:
         """Measure, print, write."""
         from hearts_env.rules import Rules
-        from hearts_train.bench import describe, memory
+        from hearts_train.bench import describe, memory, origin
         from hearts_train.bench_plan import measure
-        from hearts_train.machine import machine
 
-        started = machine()
+        begun = origin()
         games = [Rules.parse(self.rules)] if self.rules else [Rules(num_players=number) for number in self.players]
         plans = self._plans(games)
         seconds = QUICK_SECONDS if self.quick else FULL_SECONDS
@@ -71,7 +70,7 @@ class Bench:
         memories = [memory(rules) for rules in games]
         print_results(results, memories)
         if self.json:
-            write(self.json, describe(started, [asdict(result) for result in results], memory=memories))
+            write(self.json, describe(begun, [asdict(result) for result in results], memory=memories))
         return 0
 
     def _plans(self, games: Sequence[Rules]) -> list[Plan]:
