@@ -6,6 +6,7 @@ import copy
 import os
 import sys
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 import gymnasium
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Bytes, choose, members, names_in
-from hearts_env.encode import action_mask, encode, layout
+from hearts_env.encode import layout
 from hearts_env.match import MAX_DEALS
 from hearts_env.render import coloured, show_state
 from hearts_env.rewards import Episode, Reward, foul_reward
@@ -47,8 +48,9 @@ class Info(dict[str, Any]):
 
     __slots__ = ("_actions",)
 
-    def __init__(self, actions: int = 0) -> None:
-        """actions: the set of legal actions."""
+    def __init__(self, actions: int = 0, said: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """actions: the set of legal actions.  said: what the keys begin with."""
+        super().__init__(said)
         self._actions = actions
 
     def __missing__(self, key: str) -> list[str]:
@@ -110,6 +112,7 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         self.on_illegal = checked_choice("on_illegal", on_illegal, ON_ILLEGAL)
         self.render_mode = None if render_mode is None else checked_choice("render_mode", render_mode, RENDER_MODES)
         self._layout = layout(self._table.lookup, pad=bool(pad), order=bool(order))
+        self._legal_block = self._layout["legal"]
         self.possible_agents = [f"seat_{seat}" for seat in range(self._table.lookup.num_players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         # A space for each seat, since a space holds the generator that it samples with.
@@ -191,9 +194,7 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         """What a seat knows, at any time after `reset`, as a fresh array or dict: see `mask_in`."""
         self._check_begun("observe")
         seat = self._seat(agent)
-        if seat not in self._seen:
-            self._seen[seat] = encode(self._layout, self.view(agent))[0]
-        row = self._seen[seat].copy()
+        row = self._encoding(seat).copy()
         return row if self.mask_in == "info" else {"observation": row, "action_mask": self._mask(seat)}
 
     def view(self, agent: str) -> View:
@@ -222,7 +223,7 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         hidden = np.zeros((2, seats), np.int64)
         hidden[0, : state.hands.shape[1]] = state.hands[0]
         hidden[1, : state.picks.shape[1]] = state.picks[0]
-        own = encode(self._layout, view(self._table.lookup, state, [0]))[0]
+        own = self._table.encode(self._layout, 0)
         turn = (np.arange(seats) == self._table.turn).astype(np.uint8)
         return np.concatenate([own, members(hidden).ravel(), turn])
 
@@ -300,17 +301,23 @@ class HeartsAEC(AECEnv[str, Observation, int]):
     def _turn(self, render: bool = True, selection: str | None = None) -> None:
         """Say whose turn it is and what there is to say about it."""
         self._seen = {}
-        table = self._table
+        table, turn = self._table, self._table.turn
         if selection is None:
-            selection = self.possible_agents[0 if table.over else table.turn]
+            selection = self.possible_agents[0 if table.over else turn]
         self.agent_selection = selection
         points, scores = table.points, table.scores
-        deal_no, phase = int(table.state.deal_no[0]), int(table.state.phase[0])
+        said = {
+            "points": points,
+            "scores": scores,
+            "deal_id": table.deal_id,
+            "deal_no": table.deal_no,
+            "phase": table.phase,
+        }
         self.infos = {}
         for agent in self.agents:
             seat = self._seat_of[agent]
-            info = Info(table.legal if seat == table.turn else 0)
-            info.update(points=points.copy(), scores=scores.copy(), deal_id=table.deal_id, deal_no=deal_no, phase=phase)
+            info = Info(table.legal if seat == turn else 0, said)
+            info["points"], info["scores"] = points.copy(), scores.copy()
             if self.mask_in != "observation":
                 info["action_mask"] = self._mask(seat)
             self.infos[agent] = info
@@ -318,10 +325,17 @@ class HeartsAEC(AECEnv[str, Observation, int]):
             self.render()
 
     def _mask(self, seat: int) -> Mask:
-        if seat != self._table.turn:
+        if seat != self._table.turn or self._table.over:
             return np.zeros(NUM_ACTIONS, np.int8)
-        mask: Mask = action_mask(np.array([self._table.legal]))[0]
+        # The encoding has it as a block.
+        mask: Mask = self._encoding(seat)[self._legal_block].astype(np.int8)
         return mask
+
+    def _encoding(self, seat: int) -> Bytes:
+        """Made once a turn; not to be handed out."""
+        if seat not in self._seen:
+            self._seen[seat] = self._table.encode(self._layout, seat)
+        return self._seen[seat]
 
     def _replacement(self, action: object) -> int:
         """Another action for an illegal one."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, cast
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env import kernels, kernels_view
 from hearts_env.cards import Bytes, Ints, Sets
 from hearts_env.encode import Layout, write_order
+from hearts_env.held import Held
 from hearts_env.kernels import NONE_BAD, ROOM, game, tables
-from hearts_env.kernels_view import shape, views
+from hearts_env.kernels_view import blank, room, shape, views
 from hearts_env.lookup import Lookup
 from hearts_env.state import Rows, State
-from hearts_env.view import View
+from hearts_env.view import View, seats_of_plays
 
 
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
@@ -62,64 +66,76 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """See `view.view`.  Raises IndexError for a seat that is not at the table."""
-    size, by_seat = len(state), (len(state), lookup.num_players)
-    seat = np.empty(size, np.int64) if seats is None else np.array(seats, np.int64)
-    if seat.shape != (size,):
-        raise ValueError(f"seats have shape {seat.shape}: must be one for each table, ({size},)")
-    seen = View(
-        lookup=lookup,
-        seat=seat,
-        hand=np.empty(size, np.int64),
-        legal=np.empty(size, np.int64),
-        picks=np.empty(size, np.int64),
-        got=np.empty(size, np.int64),
-        table=state.table.copy(),
-        played=np.empty(by_seat, np.int64),
-        taken=np.empty(by_seat, np.int64),
-        voids=np.empty(by_seat, np.int64),
-        points=np.empty(by_seat, np.int64),
-        scores=np.empty(by_seat, np.int64),
-        phase=state.phase.copy(),
-        turn=np.empty(size, np.int64),
-        offset=np.empty(size, np.int64),
-        count=np.empty(size, np.int64),
-        led=state.led.copy(),
-        best=state.best.copy(),
-        best_seat=np.empty(size, np.int64),
-        broken=state.broken.copy(),
-        shooter=np.empty(size, np.int64),
-        deal_no=np.empty(size, np.int64),
-        plays=state.plays.copy(),
-        leaders=state.leaders.copy(),
-        table_key=state.key.copy(),
-    )
-    bad = kernels_view.view(game(lookup), tables(state), seats is None, views(seen))
+    seen = blank(lookup, len(state))
+    if seats is not None:
+        seen.seat[...] = _checked_seats(state, seats)
+    bad = kernels_view.view(game(lookup), tables(state), seats is None, seen)
     if bad != NONE_BAD:
-        raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
-    return seen
+        raise IndexError(f"seat {seen.seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
+    seen.plays[...], seen.leaders[...] = state.plays, state.leaders
+    return View(lookup, *cast(Iterable[Any], seen))
+
+
+def _checked_seats(state: State, seats: ArrayLike) -> Ints:
+    seat = np.ascontiguousarray(seats, np.int64)
+    if seat.shape != (len(state),):
+        raise ValueError(f"seats have shape {seat.shape}: must be one for each table, ({len(state)},)")
+    return seat
 
 
 def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     made = shape(view.lookup, layout.seats)
     packed = np.empty((len(view), made.words), np.int64)
-    kernels_view.encode_packed(game(view.lookup), made, views(view), np.empty(made.words, np.int64), packed)
+    kernels_view.encode_packed(game(view.lookup), made, views(view), room(made), packed)
     return packed
 
 
 def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     """See `encode.encode`.  Raises ValueError for a buffer of another shape."""
-    size = (len(view), layout.size)
+    rows = _buffer(layout, len(view), out)
+    made = shape(view.lookup, layout.seats)
+    kernels_view.encode(game(view.lookup), made, views(view), room(made), rows)
+    if layout.order:
+        write_order(view.plays, view.players, rows[:, made.bits :])
+    return _handed_over(rows, out)
+
+
+def encode_tables(
+    layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
+) -> Bytes:
+    """See `encode.encode_tables`.  Raises IndexError and ValueError as `view` and `encode` do."""
+    rows = _buffer(layout, len(state), out)
+    made = shape(lookup, layout.seats)
+    seat = state.turn.astype(np.int64) if seats is None else _checked_seats(state, seats)
+    bad = kernels_view.encode_tables(
+        game(lookup), made, tables(state), seats is None, seat, blank(lookup, 1), room(made), rows
+    )
+    if bad != NONE_BAD:
+        raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
+    if layout.order:
+        players = seats_of_plays(lookup, state.plays, state.leaders, np.maximum(seat, 0))
+        write_order(state.plays, players, rows[:, made.bits :])
+    return _handed_over(rows, out)
+
+
+def _buffer(layout: Layout, views: int, out: Bytes | None) -> Bytes:
+    """The memory for kernels to write in: `out` where they can."""
+    size = (views, layout.size)
     if out is not None and out.shape != size:
         raise ValueError(f"out has shape {out.shape}: must be {size}")
     direct = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous
-    rows = out if out is not None and direct else np.empty(size, np.uint8)
-    made = shape(view.lookup, layout.seats)
-    kernels_view.encode(game(view.lookup), made, views(view), np.empty(made.words, np.int64), rows)
-    if layout.order:
-        write_order(view, rows[:, made.bits :])
-    if out is None:
+    return out if out is not None and direct else np.empty(size, np.uint8)
+
+
+def _handed_over(rows: Bytes, out: Bytes | None) -> Bytes:
+    """The rows where the caller wants them."""
+    if out is None or rows is out:
         return rows
-    if rows is not out:
-        out[...] = rows
+    out[...] = rows
     return out
+
+
+def hold(lookup: Lookup, state: State, layout: Layout) -> Held:
+    """See `one_table.hold`."""
+    return Held(lookup, state, layout)

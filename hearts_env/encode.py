@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import (
     BLACK_MARIA,
@@ -29,8 +29,8 @@ from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
 from hearts_env.lookup import lookup as make_lookup
 from hearts_env.rules import CHOICES, SCORINGS, Rules
-from hearts_env.state import MOON, PASS, PLAY
-from hearts_env.view import View
+from hearts_env.state import MOON, PASS, PLAY, State
+from hearts_env.view import View, view
 
 MAX_SEATS = 7
 POINT_STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26)
@@ -118,7 +118,7 @@ def layout(lookup: Lookup, *, pad: bool = False, order: bool = False) -> Layout:
 def _layout(num_players: int, pad: bool, order: bool) -> Layout:
     seats = MAX_SEATS if pad else num_players
     blocks, offset = [], 0
-    for spec in _SPECS:
+    for spec in SPECS:
         size = spec.size * seats if spec.by_seat else spec.size
         blocks.append(Block(spec.name, offset, size, spec.size if spec.by_seat else 0, spec.meaning))
         offset += size
@@ -143,15 +143,25 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
         rows = slice(begin, begin + _CHUNK)
         out[rows, : layout.bits] = unpack(layout, packed[rows])
     if layout.order:
-        write_order(view, out[:, layout.bits :])
+        write_order(view.plays, view.players, out[:, layout.bits :])
     return out
+
+
+@executed
+def encode_tables(
+    layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
+) -> Bytes:
+    """What one seat may know at each table as bytes: `encode(layout, view(lookup, state, seats), out)`, but faster."""
+    if seats is None:
+        seats = np.maximum(state.turn, 0)
+    return encode(layout, view(lookup, state, seats), out)
 
 
 @executed
 def encode_packed(layout: Layout, view: View) -> Sets:
     """The encodings with eight bytes packed into one, int64 [N, layout.words]; the order block is not in it."""
     words = np.zeros((layout.words, len(view)), np.int64)
-    for spec, block in zip(_SPECS, layout.blocks, strict=False):
+    for spec, block in zip(SPECS, layout.blocks, strict=False):
         bits = spec.bits(view)
         if bits.ndim == 1:
             _place(words, block.offset, block.size, bits)
@@ -187,12 +197,12 @@ _CHUNK = 1024
 """Rows unpacked at a time: they stay in the processor's cache."""
 
 
-def write_order(view: View, out: Bytes) -> None:
-    """Write the order block, uint8 [N, 104]."""
-    plays = view.lookup.num_plays
+def write_order(plays: NDArray[np.int8], players: NDArray[np.int8], out: Bytes) -> None:
+    """Write the order block, uint8 [N, 104], from `View.plays` and `View.players`."""
+    cards = plays.shape[1]
     out[...] = 0
-    out[:, :plays] = view.plays + 1
-    out[:, NUM_CARDS : NUM_CARDS + plays] = view.players + 1
+    out[:, :cards] = plays + 1
+    out[:, NUM_CARDS : NUM_CARDS + cards] = players + 1
 
 
 # -- the blocks: each turns a View into bits ---------------------------------------------------------------------------
@@ -267,7 +277,7 @@ def rule_bits(lookup: Lookup) -> int:
 
 _RULE_NAMES = tuple(rule_flags(make_lookup(Rules())))
 _CARDS = NUM_CARDS
-_SPECS = (
+SPECS = (
     _Spec("hand", _CARDS, False, lambda v: v.hand, "cards held"),
     _Spec("out", _CARDS, False, lambda v: v.out, "cards the viewer has not seen (in other hands, or dead)"),
     _Spec("picks", _CARDS, False, lambda v: v.picks, "cards picked to pass, or passed"),

@@ -29,11 +29,9 @@ from hearts_env.cards import (
     Bools,
     Ints,
     Sets,
-    bit,
-    count,
 )
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
-from hearts_env.kernel import Number, inner, kernel, zeros_below
+from hearts_env.kernel import Number, bit, count, inner, kernel, zeros_below
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
@@ -215,20 +213,20 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
         return hand & ~tables.picks[n, turn]
     led = tables.led[n]
     if led != NO_SUIT:
-        first = -np.int64(tables.count[n] < game.num_players)
+        first = -int(tables.count[n] < game.num_players)
         return legal_follow(game.play, hand, game.suit_sets[led], first)
-    opening: Number = np.int64(0)
+    opening: Number = 0
     if tables.count[n] == 0:
-        opening = opening_card(tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
-    return legal_lead(game.play, hand, -np.int64(tables.broken[n]), opening)
+        opening = opening_card(game, tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
+    return legal_lead(game.play, hand, -int(tables.broken[n]), opening)
 
 
 @inner
-def opening_card(tables: State, n: int) -> Number:
+def opening_card(game: Game, tables: State, n: int) -> Number:
     """The lowest club that any seat of table n holds, as a set."""
-    clubs: Number = np.int64(0)
-    for hand in tables.hands[n]:
-        clubs |= hand & CLUBS
+    clubs: Number = 0
+    for seat in range(game.num_players):
+        clubs |= tables.hands[n, seat] & CLUBS
     return clubs & -clubs
 
 
@@ -255,10 +253,10 @@ def step_at(game: Game, tables: State, n: int, action: Number) -> None:
     """Carry out a legal action at table n, whose deal is not over."""
     phase = tables.phase[n]
     if phase == PASS:
-        _pick(game, tables, n, action)
+        pick_at(game, tables, n, action)
         return
     if phase == PLAY:
-        if not _play(game, tables, n, action):
+        if not play_at(game, tables, n, action):
             return
         if _finish(game, tables, n):
             return
@@ -270,7 +268,7 @@ def step_at(game: Game, tables: State, n: int, action: Number) -> None:
 
 
 @inner
-def _play(game: Game, tables: State, n: int, action: Number) -> bool:
+def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
     """Play a card; was it the last of the deal?"""
     turn, led = tables.turn[n], tables.led[n]
     card, suit = bit(action), game.suit[action]
@@ -334,7 +332,8 @@ def _score(game: Game, tables: State, n: int, choice: Number) -> None:
 
 
 @inner
-def _pick(game: Game, tables: State, n: int, action: Number) -> None:
+def pick_at(game: Game, tables: State, n: int, action: Number) -> None:
+    """Pick a card to pass; after the last, pass and begin the play."""
     turn = tables.turn[n]
     tables.picks[n, turn] |= bit(action)
     tables.count[n] += 1
@@ -358,7 +357,7 @@ def _pass(game: Game, tables: State, n: int) -> None:
 def _begin_play(game: Game, tables: State, n: int) -> None:
     leader = 0
     if game.lowest_club_leads:
-        opening = opening_card(tables, n)
+        opening = opening_card(game, tables, n)
         while leader < game.num_players - 1 and not tables.hands[n, leader] & opening:
             leader += 1
         if opening == 0:

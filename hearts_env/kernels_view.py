@@ -9,20 +9,22 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hearts_env.cards import BLACK_MARIA, NO_CARD, NO_SEAT, NUM_SUITS, Bytes, Sets, bit, count
+from hearts_env.cards import BLACK_MARIA, NO_CARD, NO_SEAT, NUM_SUITS, Bytes, Ints, Sets
 from hearts_env.encode import (
     MAX_PICKS,
     ONE_HOT,
     POINT_BITS,
     POINT_STEPS,
+    SPECS,
     TRICK_BITS,
     WORD_BITS,
     layout,
     rule_bits,
     score_table,
 )
-from hearts_env.kernel import Number, inner, kernel
+from hearts_env.kernel import Number, bit, count, inner, kernel, set_eight
 from hearts_env.kernels import NONE_BAD, Game, legal_at, offset_of
 from hearts_env.lookup import Lookup
 from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
@@ -31,6 +33,8 @@ from hearts_env.view import ALL_SUITS, View
 _ARRAYS = [field.name for field in fields(View) if field.name != "lookup"]
 Views: Any = namedtuple("Views", _ARRAYS)  # type: ignore[misc]
 _arrays_of = attrgetter(*_ARRAYS)
+_SMALL = dict.fromkeys(("phase", "led", "best", "plays", "leaders"), np.int8) | {"broken": np.bool_}
+_DTYPES = [_SMALL.get(name, np.int64) for name in _ARRAYS]
 
 
 def views(view: View) -> View:
@@ -38,48 +42,67 @@ def views(view: View) -> View:
     return cast(View, Views._make(map(np.ascontiguousarray, _arrays_of(view))))
 
 
+def blank(lookup: Lookup, size: int) -> View:
+    """The arrays of `size` views as kernels take them, to be filled."""
+    seats = dict.fromkeys(("played", "taken", "voids", "points", "scores"), lookup.num_players)
+    columns = {**seats, "plays": lookup.num_plays, "leaders": lookup.hand_size}
+    shapes = ((size, columns[name]) if name in columns else (size,) for name in _ARRAYS)
+    return cast(View, Views._make(np.empty(*of) for of in zip(shapes, _DTYPES, strict=True)))
+
+
 # -- view --------------------------------------------------------------------------------------------------------------
 
 
 @kernel
 def view(game: Game, tables: State, of_actor: bool, views: View) -> int:
-    """Fill what `views` does not share with a table as it is.
+    """Fill `views`, all but the plays and their leaders.
 
     of_actor: the seats are those that act.  Else `views.seat` holds them.  Returns a row whose seat is out of range,
     at which it stops, or NONE_BAD.
     """
-    seats = game.num_players
     for n in range(len(tables.phase)):
-        phase, turn = tables.phase[n], tables.turn[n]
-        if of_actor:
-            views.seat[n] = max(turn, 0)
-        me = views.seat[n]
-        if not 0 <= me < seats:
+        seat = max(tables.turn[n], 0) if of_actor else views.seat[n]
+        if not 0 <= seat < game.num_players:
             return n
-        offset = offset_of(game, tables.deal_no[n])
-        over = phase >= DEAL_OVER
-        acts = turn == me or of_actor
-        views.hand[n] = tables.hands[n, me]
-        views.legal[n] = legal_at(game, tables, n) if acts else 0
-        views.picks[n] = tables.picks[n, me]
-        views.got[n] = 0 if phase == PASS or offset == 0 else tables.picks[n, (me - offset) % seats]
-        for column in range(seats):
-            seat = me + column
-            if seat >= seats:
-                seat -= seats
-            taken = tables.taken[n, seat]
-            views.played[n, column] = tables.start[n, seat] & ~tables.hands[n, seat]
-            views.taken[n, column] = taken
-            views.voids[n, column] = tables.voids[n] >> NUM_SUITS * seat & ALL_SUITS
-            views.points[n, column] = tables.points[n, seat] if over else card_points_of(game, taken)
-            views.scores[n, column] = tables.scores[n, seat]
-        views.turn[n] = NO_SEAT if over else _relative(game, turn, me)
-        views.offset[n] = offset
-        views.count[n] = tables.count[n]
-        views.best_seat[n] = _relative(game, tables.best_seat[n], me)
-        views.shooter[n] = _relative(game, tables.shooter[n], me)
-        views.deal_no[n] = tables.deal_no[n]
+        see(game, tables, n, seat, views, n)
     return NONE_BAD
+
+
+@inner
+def see(game: Game, tables: State, n: int, me: Number, views: View, at: int) -> None:
+    """Fill view number `at` with what seat `me` knows of table n."""
+    seats, phase, turn = game.num_players, tables.phase[n], tables.turn[n]
+    offset = offset_of(game, tables.deal_no[n])
+    over = phase >= DEAL_OVER
+    views.seat[at] = me
+    views.hand[at] = tables.hands[n, me]
+    views.legal[at] = legal_at(game, tables, n) if turn == me else 0
+    views.picks[at] = tables.picks[n, me]
+    views.got[at] = (
+        0 if phase == PASS or offset == 0 else tables.picks[n, me - offset if me >= offset else me - offset + seats]
+    )
+    views.table[at] = tables.table[n]
+    for column in range(seats):
+        seat = me + column
+        if seat >= seats:
+            seat -= seats
+        taken = tables.taken[n, seat]
+        views.played[at, column] = tables.start[n, seat] & ~tables.hands[n, seat]
+        views.taken[at, column] = taken
+        views.voids[at, column] = tables.voids[n] >> NUM_SUITS * seat & ALL_SUITS
+        views.points[at, column] = tables.points[n, seat] if over else card_points_of(game, taken)
+        views.scores[at, column] = tables.scores[n, seat]
+    views.phase[at] = phase
+    views.turn[at] = NO_SEAT if over else _relative(game, turn, me)
+    views.offset[at] = offset
+    views.count[at] = tables.count[n]
+    views.led[at] = tables.led[n]
+    views.best[at] = tables.best[n]
+    views.best_seat[at] = _relative(game, tables.best_seat[n], me)
+    views.broken[at] = tables.broken[n]
+    views.shooter[at] = _relative(game, tables.shooter[n], me)
+    views.deal_no[at] = tables.deal_no[n]
+    views.table_key[at] = tables.key[n]
 
 
 @inner
@@ -93,7 +116,9 @@ def card_points_of(game: Game, taken: Number) -> Number:
 
 @inner
 def _relative(game: Game, seat: Number, me: Number) -> Number:
-    return NO_SEAT if seat < 0 else (seat - me) % game.num_players
+    if seat < 0:
+        return NO_SEAT
+    return seat - me if seat >= me else seat - me + game.num_players
 
 
 Pen: TypeAlias = tuple[Number, Number, Number]
@@ -130,6 +155,9 @@ class Sizes(NamedTuple):
     rules: int
 
 
+SIZES = Sizes(*(spec.size for spec in SPECS))
+
+
 class Shape(NamedTuple):
     """A layout as kernels take it."""
 
@@ -140,6 +168,9 @@ class Shape(NamedTuple):
     bits: int
     rule_bits: int
     score_bits: Sets  # int64 [target + 1]
+    one_hot: Sets = ONE_HOT
+    point_bits: Sets = POINT_BITS
+    trick_bits: Sets = TRICK_BITS  # by cards played
 
 
 @lru_cache(maxsize=1024)
@@ -154,54 +185,95 @@ def shape(lookup: Lookup, seats: int) -> Shape:
         bits=made.bits,
         rule_bits=rule_bits(lookup),
         score_bits=score_table(lookup.rules.target),
+        trick_bits=TRICK_BITS[np.arange(lookup.num_plays + 1) // lookup.num_players],
     )
 
 
+class Room(NamedTuple):
+    """Memory to work in."""
+
+    words: Sets  # int64 [words]
+    bytes: Bytes  # uint8 [words * 8]  the same memory
+    spread: NDArray[np.uint64]  # uint64 [words * 8]
+    spread_bytes: Bytes  # uint8 [words * 64]  the same memory
+
+
+def room(shape: Shape) -> Room:
+    """Memory for encodings of this shape."""
+    words, spread = np.empty(shape.words, np.int64), np.empty(shape.words * 8, np.uint64)
+    return Room(words, words.view(np.uint8), spread, spread.view(np.uint8))
+
+
 @kernel
-def encode_packed(game: Game, shape: Shape, views: View, words: Sets, packed: Sets) -> None:
-    """Fill `packed`, int64 [N, words].  words: int64 [words] to work in."""
+def encode_packed(game: Game, shape: Shape, views: View, room: Room, packed: Sets) -> None:
+    """Fill `packed`, int64 [N, words]."""
     for n in range(len(packed)):
-        _write(game, shape, views, n, words)
+        write(game, shape, views, n, room.words)
         for word in range(shape.words):
-            packed[n, word] = words[word]
+            packed[n, word] = room.words[word]
 
 
 @kernel
-def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> None:
-    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].  words: int64 [words] to work in."""
-    whole = shape.bits // 8
+def encode(game: Game, shape: Shape, views: View, room: Room, out: Bytes) -> None:
+    """Fill the first `shape.bits` columns of `out`, uint8 [N, F]."""
     for n in range(len(out)):
-        _write(game, shape, views, n, words)
-        row = out[n]
-        for place in range(whole):
-            byte = words[place >> 3] >> ((place & 7) * 8) & 255
-            for i in range(8):
-                row[place * 8 + i] = _SPREAD[byte, i]
-        for place in range(whole * 8, shape.bits):
-            row[place] = words[place >> 6] >> (place & 63) & 1
+        write(game, shape, views, n, room.words)
+        unpack(shape, room, out[n])
 
 
-_SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-"""Each byte as eight."""
+@kernel
+def encode_tables(
+    game: Game, shape: Shape, tables: State, of_actor: bool, seats: Ints, one: View, room: Room, out: Bytes
+) -> int:
+    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].
+
+    seats: int64 [N] unless `of_actor`, see `view`.  one: room for one view.
+    """
+    for n in range(len(out)):
+        seat = max(tables.turn[n], 0) if of_actor else seats[n]
+        if not 0 <= seat < game.num_players:
+            return n
+        see(game, tables, n, seat, one, 0)
+        write(game, shape, one, 0, room.words)
+        unpack(shape, room, out[n])
+    return NONE_BAD
 
 
 @inner
-def _write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
+def unpack(shape: Shape, room: Room, row: Bytes) -> None:
+    """The bits of `room.words` as bytes of 0 and 1, eight at a time in one number."""
+    whole = shape.bits >> 6
+    for word in range(whole):
+        bits: Number = np.uint64(room.words[word])
+        for place in range(0, 64, 8):
+            set_eight(row, word * 64 + place, _EIGHT_BYTES[bits & _LOWEST_BYTE])
+            bits >>= _BYTE
+    for place in range(whole * 64, shape.bits):
+        row[place] = room.words[whole] >> (place & 63) & 1
+
+
+_LOWEST_BYTE, _BYTE = np.uint64(255), np.uint64(8)
+_EIGHT_BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").view("<u8").ravel()
+"""uint64 [256]: each byte as eight bytes of 0 and 1."""
+
+
+@inner
+def write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
     """The packed encoding of view n."""
     size, seats, phase = shape.size, game.num_players, views.phase[n]
     playing = phase == PLAY
     pen = _write_cards(game, shape, views, n, words)
     pen = _put(words, pen, views.legal[n], size.legal)
-    pen = _put(words, pen, ONE_HOT[phase if phase <= MOON else -1], size.phase)
+    pen = _put(words, pen, shape.one_hot[phase if phase <= MOON else -1], size.phase)
     picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
-    pen = _put(words, pen, ONE_HOT[picked if phase == PASS else -1], size.pick_no)
-    pen = _put(words, pen, TRICK_BITS[0 if phase == PASS else views.count[n] // seats], size.trick_no)
-    pen = _put(words, pen, ONE_HOT[count(views.table[n]) if playing else -1], size.position)
-    pen = _put(words, pen, ONE_HOT[views.led[n]], size.led)
-    pen = _put(words, pen, ONE_HOT[views.best_seat[n]], (seats + shape.absent) * size.winning)
-    pen = _put(words, pen, ONE_HOT[views.offset[n]], size.offset)
+    pen = _put(words, pen, shape.one_hot[picked if phase == PASS else -1], size.pick_no)
+    pen = _put(words, pen, shape.trick_bits[0 if phase == PASS else views.count[n]], size.trick_no)
+    pen = _put(words, pen, shape.one_hot[count(views.table[n]) if playing else -1], size.position)
+    pen = _put(words, pen, shape.one_hot[views.led[n]], size.led)
+    pen = _put(words, pen, shape.one_hot[views.best_seat[n]], (seats + shape.absent) * size.winning)
+    pen = _put(words, pen, shape.one_hot[views.offset[n]], size.offset)
     pen = _write_seats(game, shape, views, n, words, pen)
-    pen = _put(words, pen, np.int64(views.broken[n]), size.broken)
+    pen = _put(words, pen, int(views.broken[n]), size.broken)
     pen = _put(words, pen, shape.rule_bits, size.rules)
     if pen[1] > 0:
         _put(words, pen, 0, WORD_BITS - pen[1])
@@ -215,7 +287,7 @@ def _write_cards(game: Game, shape: Shape, views: View, n: int, words: Sets) -> 
     for seat in range(game.num_players):
         seen |= views.played[n, seat]
     kept = views.picks[n] & ~views.played[n, offset] if views.phase[n] != PASS and offset != 0 else 0
-    pen = _put(words, (0, 0, np.int64(0)), views.hand[n], size.hand)
+    pen = _put(words, (0, 0, 0), views.hand[n], size.hand)
     pen = _put(words, pen, game.deck & ~seen, size.out)
     pen = _put(words, pen, views.picks[n], size.picks)
     pen = _put(words, pen, views.got[n], size.got)
@@ -237,13 +309,13 @@ def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets, pen
     pen = _skip(words, pen, shape.absent, size.voids)
     for seat in range(seats):
         points: Number = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
-        pen = _put(words, pen, POINT_BITS[points], size.points)
+        pen = _put(words, pen, shape.point_bits[points], size.points)
     pen = _skip(words, pen, shape.absent, size.points)
     for seat in range(seats):
         pen = _put(words, pen, views.taken[n, seat] >> BLACK_MARIA & 1, size.queen)
     pen = _skip(words, pen, shape.absent, size.queen)
     for seat in range(seats):
-        pen = _put(words, pen, np.int64(views.taken[n, seat] & game.bonus != 0), size.bonus)
+        pen = _put(words, pen, int(views.taken[n, seat] & game.bonus != 0), size.bonus)
     pen = _skip(words, pen, shape.absent, size.bonus)
     for seat in range(seats):
         score: Number = min(max(views.scores[n, seat], 0), target)

@@ -13,6 +13,7 @@ from hearts_env.cards import (
     ACTION_NAMES,
     NO_SUIT,
     NUM_ACTIONS,
+    Bytes,
     CardError,
     Ints,
     Sets,
@@ -20,14 +21,16 @@ from hearts_env.cards import (
     names_in,
     parse_card,
 )
-from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
+from hearts_env.encode import Layout
+from hearts_env.engine import deal, shuffle, single_deal_no
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.match import MAX_DEALS, IllegalActionError, next_deal_id
 from hearts_env.notation import check_hands, parse_hand, show_position
-from hearts_env.rewards import EPISODES, REWARDS, Episode, Reward, Rewards, points_so_far, step_rewards
+from hearts_env.one_table import OneTable
+from hearts_env.rewards import EPISODES, REWARDS, Episode, Reward, Rewards, step_rewards
 from hearts_env.rules import Rules
 from hearts_env.scoring import is_over
-from hearts_env.state import GAME_OVER, PASS, State
+from hearts_env.state import DEAL_OVER, GAME_OVER, PASS, State
 
 NO_DEAL_ID = -1
 """The deal id of hands that were given and not shuffled."""
@@ -148,13 +151,15 @@ class Table:
         if isinstance(max_deals, bool) or not isinstance(max_deals, int) or not 0 < max_deals < _LIMIT:
             raise EnvError(f"max_deals={max_deals!r:.60}: must be a positive whole number")
         self.max_deals = max_deals
-        self.state = State.empty(self.lookup, 1)
+        self._one = OneTable(self.lookup, State.empty(self.lookup, 1))
         self.deal_id = NO_DEAL_ID
         self.deals = 0  # finished since the start
         self.terminated = self.truncated = False
         self._first_id = 0
-        self._tally = np.zeros((1, self.lookup.num_players), np.int64)
-        self._legal: int | None = None
+        self.points = [0] * self.lookup.num_players
+        """Points of each seat so far in this deal; what it has added once it is over."""
+        self.legal = 0
+        """The set of legal actions of the seat to act; 0 when the episode is over."""
 
     def start(self, deal_id: int, start: Start = Start()) -> None:
         """Begin an episode with deal `deal_id`, or as `start` says.
@@ -170,11 +175,15 @@ class Table:
             number = int(single_deal_no(self.lookup, np.array(self._first_id))) if single else 0
         hands = shuffle(self.lookup, [self._first_id]) if start.hands is None else start.hands
         scores = np.zeros_like(hands) if start.scores is None else start.scores
-        self.state = State.empty(self.lookup, 1)
         self.deals = 0
         self.terminated = self.truncated = False
         deal(self.lookup, self.state, hands, deal_no=[number], scores=scores, key=self._first_id)
         self._begin()
+
+    @property
+    def state(self) -> State:
+        """The table as a State of one row."""
+        return self._one.state
 
     @property
     def over(self) -> bool:
@@ -184,26 +193,30 @@ class Table:
     @property
     def turn(self) -> int:
         """The seat to act; NO_SEAT when the episode is over."""
-        return int(self.state.turn[0])
-
-    @property
-    def legal(self) -> int:
-        """The set of legal actions of the seat to act; 0 when the episode is over."""
-        if self._legal is None:
-            self._legal = 0 if self.over else int(legal(self.lookup, self.state)[0])
-        return self._legal
-
-    @property
-    def points(self) -> list[int]:
-        """Points of each seat so far in this deal; what it has added once it is over."""
-        result: list[int] = self._tally[0].tolist()
-        return result
+        turn: int = self._one.numbers.turn[0]
+        return turn
 
     @property
     def scores(self) -> list[int]:
         """Score of each seat in this game."""
         result: list[int] = self.state.scores[0].tolist()
         return result
+
+    @property
+    def deal_no(self) -> int:
+        """The number of the deal in its game."""
+        number: int = self._one.numbers.deal_no[0]
+        return number
+
+    @property
+    def phase(self) -> int:
+        """See `state.PHASE_NAMES`."""
+        phase: int = self._one.numbers.phase[0]
+        return phase
+
+    def encode(self, layout: Layout, seat: int) -> Bytes:
+        """What a seat knows as bytes, a fresh uint8 [F]."""
+        return self._one.encode(layout, seat)
 
     def action(self, action: object) -> int | None:
         """The legal action that `action` is (an int, a numpy integer or a 0-d array of one), or None."""
@@ -232,17 +245,17 @@ class Table:
 
         What it pays each seat, float64 [P], or None where it pays nothing.
         """
-        state = self.state
-        step(self.lookup, state, np.array([action]))
-        self._legal = None
-        if state.led[0] != NO_SUIT or state.phase[0] == PASS:
+        one, numbers = self._one, self._one.numbers
+        one.step(action)
+        self.legal = one.legal()
+        if numbers.led[0] != NO_SUIT or numbers.phase[0] == PASS:
             return None
-        before = self._tally
-        self._tally = points_so_far(self.lookup, state)
+        before, self.points = self.points, one.points()
         paid: Rewards | None = None
-        over = bool(state.over[0])
+        over = numbers.phase[0] >= DEAL_OVER
         if over or self.reward == "tricks":
-            paid = step_rewards(self.lookup, state, before, reward=self.reward, episode=self.episode)[0]
+            tally = np.array([before])
+            paid = step_rewards(self.lookup, one.state, tally, reward=self.reward, episode=self.episode)[0]
         if over:
             self._finish()
         return paid
@@ -250,13 +263,12 @@ class Table:
     def abandon(self) -> None:
         """End the episode here."""
         self.terminated = True
-        self._legal = 0
+        self.legal = 0
 
     def copy(self) -> Table:
         """The same table, sharing nothing that changes."""
         other = Table.__new__(Table)
-        other.__dict__.update(self.__dict__)
-        other.state = self.state.copy()
+        other.__dict__.update(self.__dict__, points=self.points.copy(), _one=self._one.copy())
         return other
 
     def _finish(self) -> None:
@@ -272,11 +284,12 @@ class Table:
             self._begin()
 
     def _begin(self) -> None:
-        self._tally = np.zeros_like(self._tally)
-        self._legal = None
+        self.points = [0] * self.lookup.num_players
+        self.legal = self._one.legal()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "lookup": self.lookup.rules}
+        return {**self.__dict__, "lookup": self.lookup.rules, "_one": self.state}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lookup=lookup(state["lookup"]))
+        info = lookup(state["lookup"])
+        self.__dict__.update(state, lookup=info, _one=OneTable(info, state["_one"]))

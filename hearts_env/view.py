@@ -95,10 +95,7 @@ class View:
     @property
     def players(self) -> NDArray[np.int8]:
         """int8 [N, C]: who played each of `plays`, relative; NO_SEAT beyond."""
-        seats = self.lookup.num_players
-        order = np.arange(self.lookup.num_plays)
-        player = (self.leaders[:, order // seats] + order % seats - self.seat[:, None]) % seats
-        return np.where(self.plays == NO_CARD, NO_SEAT, player).astype(np.int8)
+        return seats_of_plays(self.lookup, self.plays, self.leaders, self.seat)
 
     @property
     def key(self) -> NDArray[np.uint64]:
@@ -158,6 +155,13 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
         leaders=state.leaders.copy(),
         table_key=state.key.copy(),
     )
+
+
+def seats_of_plays(lookup: Lookup, plays: NDArray[np.int8], leaders: NDArray[np.int8], seat: Ints) -> NDArray[np.int8]:
+    """Who made each of `plays`, as `seat` (int64 [N]) counts the seats; NO_SEAT beyond.  int8 [N, C]."""
+    seats, order = lookup.num_players, np.arange(lookup.num_plays)
+    player = (leaders[:, order // seats] + order % seats - seat[:, None]) % seats
+    return np.where(plays == NO_CARD, NO_SEAT, player).astype(np.int8)
 
 
 ALL_SUITS = 2**NUM_SUITS - 1

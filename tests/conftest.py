@@ -8,7 +8,7 @@ import pytest
 
 from hearts_env.executor import EXECUTORS, using
 
-CORE = {"test_engine", "test_view", "test_encode", "test_worlds", "test_cases"}
+CORE = {"test_engine", "test_view", "test_encode", "test_worlds", "test_cases", "test_one_table"}
 """Test modules; the others run under the executor that a user would get."""
 
 

@@ -17,6 +17,7 @@ from hearts_env.encode import (
     action_mask,
     encode,
     encode_packed,
+    encode_tables,
     layout,
     rule_flags,
     unpack,
@@ -136,6 +137,23 @@ def test_encodings_are_written_into_the_buffer_given() -> None:
     encode(shape, seen, buffer[1:-1])
     np.testing.assert_array_equal(buffer[1:-1], encode(shape, seen))
     assert (buffer[[0, -1]] == 9).all()
+
+
+def test_tables_are_encoded_as_their_views_are() -> None:
+    chance = random.Random(4)
+    for _ in range(8):
+        pair = random_pair(chance, 4)
+        shape = layout(pair.lookup, pad=chance.random() < 0.5, order=chance.random() < 0.5)
+        buffer = np.full((4, shape.size + 1), 9, np.uint8)
+        while not pair.state.over.all():
+            if chance.random() < 0.15:
+                seats = None if chance.random() < 0.5 else [chance.randrange(pair.rules.num_players) for _ in range(4)]
+                expected = encode(shape, view(pair.lookup, pair.state, seats))
+                np.testing.assert_array_equal(encode_tables(shape, pair.lookup, pair.state, seats), expected)
+                encode_tables(shape, pair.lookup, pair.state, seats, buffer[:, 1:])
+                np.testing.assert_array_equal(buffer[:, 1:], expected)
+                assert (buffer[:, 0] == 9).all()
+            step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
 
 
 def test_65536_tables_with_observations_fit_in_a_gibibyte() -> None:

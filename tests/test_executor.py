@@ -156,12 +156,12 @@ def test_what_is_out_of_range_is_refused_before_it_is_used_as_an_index() -> None
 
 @needs_numba
 def test_a_kernel_works_where_there_is_no_folder_to_keep_it_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hearts_env import kernel
+    from hearts_env import kernel, machine_code
 
     def no_folder(function: object) -> None:
         raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(kernel, "_Cache", no_folder)
+    monkeypatch.setattr(machine_code, "_Cache", no_folder)
     assert kernel.kernel(lambda first, second: first + second)(2, 3) == 5
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Sets, choose
-from hearts_env.encode import action_mask, encode, layout
+from hearts_env.encode import action_mask, encode_tables, layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.match import play
@@ -54,12 +54,13 @@ def encode_layer(rules: Rules, tables: int) -> Batch:
     """The same, and an encoding and a mask at every decision."""
     info = lookup(rules)
     shape = layout(info)
+    rows = np.empty((tables, shape.size), np.uint8)
 
     def seen(state: State) -> Sets:
-        views = view(info, state)
-        encode(shape, views)
-        action_mask(views.legal)
-        return views.legal
+        actions = legal(info, state)
+        encode_tables(shape, info, state, out=rows)
+        action_mask(actions)
+        return actions
 
     return _arrays(info, tables, seen)
 

@@ -1,0 +1,104 @@
+"""The kernels on one table whose arrays are unpacked once: to hand them over costs more than the work of a turn."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numba import typeof
+
+from hearts_env.cards import Bytes, Ints
+from hearts_env.encode import Layout, layout
+from hearts_env.kernel import Number, kernel
+from hearts_env.kernels import Game, game, legal_at, step_at, tables
+from hearts_env.kernels_view import Room, Shape, blank, room, see, shape, unpack, write
+from hearts_env.lookup import Lookup, lookup
+from hearts_env.machine_code import pick_up, put_down, words_of
+from hearts_env.rules import Rules
+from hearts_env.state import DEAL_OVER, State
+from hearts_env.view import View
+
+
+class Arguments(NamedTuple):
+    """What the kernels below take, of one table."""
+
+    game: Game
+    shape: Shape
+    tables: State
+    seen: View
+    room: Room
+    row: Bytes  # uint8 [1, F]
+
+
+class Held:
+    """One table, and one layout of its encodings."""
+
+    def __init__(self, info: Lookup, state: State, shown: Layout) -> None:
+        """state: of one row."""
+        self.layout = shown
+        # The memory below holds their addresses.
+        self._arguments = _arguments(info, state, shown)
+        self._memory = np.empty(_WORDS, np.int64)
+        _hold(self._memory, self._arguments)
+        self._bits = self._arguments.row[0, : shown.bits]
+
+    def legal(self) -> int:
+        """The set of legal actions of the seat to act."""
+        return cast(int, _legal(self._memory))
+
+    def step(self, action: int) -> None:
+        """Carry out a legal action."""
+        _step(self._memory, action)
+
+    def encode(self, seat: int) -> Bytes:
+        """The encoding of a seat but for the order block, a fresh uint8 [bits]."""
+        _encode(self._memory, seat)
+        return self._bits.copy()
+
+
+def _arguments(info: Lookup, state: State, shown: Layout) -> Arguments:
+    made = shape(info, shown.seats)
+    return Arguments(
+        game=game(info),
+        shape=made,
+        tables=tables(state),
+        seen=blank(info, 1),
+        room=room(made),
+        row=np.zeros((1, shown.size), np.uint8),
+    )
+
+
+def _any_kind() -> Any:
+    """The numba type of Arguments, which is the same for all rules."""
+    info = lookup(Rules())
+    return typeof(_arguments(info, State.empty(info, 1), layout(info)))
+
+
+_KIND = _any_kind()
+_WORDS = words_of(_KIND)
+
+
+@kernel
+def _hold(memory: Ints, arguments: Arguments) -> None:
+    put_down(memory, arguments)
+
+
+@kernel
+def _legal(memory: Ints) -> Number:
+    held = pick_up(memory, _KIND)
+    return legal_at(held.game, held.tables, 0)
+
+
+@kernel
+def _step(memory: Ints, action: int) -> None:
+    held = pick_up(memory, _KIND)
+    if held.tables.phase[0] < DEAL_OVER:
+        step_at(held.game, held.tables, 0, action)
+
+
+@kernel
+def _encode(memory: Ints, seat: int) -> None:
+    held = pick_up(memory, _KIND)
+    see(held.game, held.tables, 0, seat, held.seen, 0)
+    write(held.game, held.shape, held.seen, 0, held.room.words)
+    unpack(held.shape, held.room, held.row[0])

@@ -1,0 +1,200 @@
+"""How a kernel becomes machine code: numba, and what it keeps on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import event
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic, overload, register_jitable
+
+from hearts_env import cards, engine, kernel, rulebook, tally
+
+_SOURCES = (
+    "cards",
+    "lookup",
+    "rulebook",
+    "tally",
+    "state",
+    "engine",
+    "view",
+    "encode",
+    "kernel",
+    "kernels",
+    "kernels_view",
+    "machine_code",
+    "held",
+)
+"""The modules from which machine code is made."""
+_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+"""No counting of references to arrays: with it, every access to one would count for all arrays of its tuple, at twenty
+times the cost of the loops.  So kernels make no arrays of their own: they are handed what they need.
+"""
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """The kernel as a function that numba compiles for each kind of call, and keeps on disk for later processes.
+
+    Where numba finds no folder that it may write to (NUMBA_CACHE_DIR names one), every process compiles anew.
+    """
+    _let_kernels_call(kernel.inner_functions)
+    dispatcher = njit(**_OPTIONS)(function)
+    with contextlib.suppress(RuntimeError):  # there is no such folder
+        dispatcher._cache = _Cache(function)
+    _kernels.add(dispatcher)
+    return dispatcher
+
+
+def _let_kernels_call(functions: list[Callable[..., Any]]) -> None:
+    """These become a part of the kernels, since passing tuples of arrays costs more than most of them do."""
+    for function in functions:
+        if function not in _callable:
+            _callable.add(function)
+            register_jitable(**_OPTIONS, forceinline=True)(function)
+
+
+_callable: set[Callable[..., Any]] = set()
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
+    """What numba keeps is thrown away when any of _SOURCES changes: it would watch only the kernel's own file."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = (self._impl.locator.get_source_stamp(), _source_hash())
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
+        )
+
+
+def _source_hash() -> str:
+    folder = Path(__file__).parent
+    return hashlib.sha256(b"".join((folder / f"{name}.py").read_bytes() for name in _SOURCES)).hexdigest()
+
+
+# -- saying that it takes a while --------------------------------------------------------------------------------------
+
+_kernels: set[Any] = set()
+_log = logging.getLogger("hearts_env")
+
+
+class _Told(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Says, once a process, that a kernel is being compiled."""
+
+    told = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.told and event.data["dispatcher"] in _kernels:
+            self.told = True
+            _log.warning("hearts_env: compiling loops, once for this version: a few seconds for each kind of call")
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Told())
+
+
+# -- the formulas and the set functions, on single numbers -------------------------------------------------------------
+
+_let_kernels_call(
+    [
+        rulebook.empty,
+        rulebook.either,
+        rulebook.less,
+        rulebook.same,
+        rulebook.select,
+        rulebook.legal_follow,
+        rulebook.legal_lead,
+        rulebook.breaks,
+        tally.points_in,
+        tally.everything,
+        tally.side_cards,
+        tally.shooter,
+        tally.deal_points,
+        tally.moon_value,
+        tally.automatic_choice,
+        tally.reset_exact,
+        tally.side_score,
+        tally.lowest,
+        tally.is_over,
+        engine.mix,
+    ]
+)
+
+
+def _ones(typing: Any, bits: Any) -> Any:
+    return types.int64(types.int64), lambda context, builder, signature, args: builder.ctpop(args[0])
+
+
+def _zeros_below(typing: Any, bits: Any) -> Any:
+    whole = ir.Constant(ir.IntType(1), 0)
+    return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(args[0], whole)
+
+
+ones: Callable[[Any], Any] = intrinsic(_ones)
+trailing_zeros: Callable[[Any], Any] = intrinsic(_zeros_below)
+
+for _function in (kernel.count, cards.count):
+    overload(_function, jit_options=_OPTIONS)(lambda cards: lambda cards: ones(cards))
+overload(kernel.zeros_below, jit_options=_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
+for _maker in (kernel.bit, cards.bit):
+    overload(_maker, jit_options=_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))
+
+
+def _set_eight(typing: Any, array: Any, place: Any, number: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        address = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(64).as_pointer())
+        builder.store(args[2], address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.uint64), build
+
+
+store_eight: Callable[[Any, Any, Any], Any] = intrinsic(_set_eight)
+overload(kernel.set_eight, jit_options=_OPTIONS)(
+    lambda array, place, number: lambda array, place, number: store_eight(array, place, number)
+)
+
+
+# -- arguments that stay unpacked --------------------------------------------------------------------------------------
+
+
+def _put_down(typing: Any, memory: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        builder.store(args[1], builder.bitcast(data, args[1].type.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(memory, value), build
+
+
+def _pick_up(typing: Any, memory: Any, kind: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = context.get_value_type(signature.return_type).as_pointer()
+        return builder.load(builder.bitcast(data, pointer), align=8)
+
+    return kind.instance_type(memory, kind), build
+
+
+put_down: Callable[[Any, Any], None] = intrinsic(_put_down)
+"""In a kernel: leave a value, such as a tuple of arrays, in `memory` as the processor has it."""
+pick_up: Callable[[Any, Any], Any] = intrinsic(_pick_up)
+"""In a kernel: the value of this numba type that was put down in `memory`."""
+
+
+def words_of(kind: Any) -> int:
+    """How many 64-bit words of memory a value of this numba type takes."""
+    context = cpu_target.target_context
+    return -(-int(context.get_abi_sizeof(context.get_value_type(kind))) // 8)
