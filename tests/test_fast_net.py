@@ -17,6 +17,7 @@ from hearts_train.checkpoint import Progress, load_checkpoint, save_checkpoint  
 from hearts_train.config import TrainConfig  # noqa: E402
 from hearts_train.fast_net import ROWS  # noqa: E402
 from hearts_train.flat import FlatNet, state_size  # noqa: E402
+from hearts_train.learn_bench import learning  # noqa: E402
 from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.rollout import Batch  # noqa: E402
 
@@ -142,3 +143,11 @@ def test_a_checkpoint_holds_moments_by_the_name_of_the_parameter(tmp_path: Path)
     load_checkpoint(tmp_path, other.net, other.flat.moments(), {})
     assert torch.equal(other.flat.state, made.flat.state)
     assert float(made.flat.state[-1]) > 0
+
+
+def test_the_benchmark_of_learning_tells_where_the_time_goes() -> None:
+    results = learning(dataclasses.replace(CONFIG, tables=8), ("compiled", "numpy"))
+    for result in results:
+        assert result.decisions_per_s == pytest.approx(1e6 / sum(result.microseconds.values()), rel=0.5)
+        assert {"rollout: network", "update: forward", "update: backward"} < result.microseconds.keys()
+        assert result.products > 0
