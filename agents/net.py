@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -166,8 +167,18 @@ def net_agent(name: str, detail: str) -> NetAgent:
 
 def packed(net: HeartsNet) -> bytes:
     """The contents of a weights file: safetensors with the NetSpec in its header."""
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in net.state_dict().items()}
-    return save(tensors, {"hearts": json.dumps(net.spec.to_json())})
+    return packed_weights(net.spec, net.state_dict())
+
+
+def packed_weights(spec: NetSpec, weights: Mapping[str, Tensor]) -> bytes:
+    """The same of the weights of such a network, by their names in it."""
+    return save(copies(weights), {"hearts": json.dumps(spec.to_json())})
+
+
+def copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same tensors as safetensors takes them: on the CPU, contiguous, and none sharing memory with another."""
+    form = torch.contiguous_format
+    return {name: tensor.detach().cpu().clone(memory_format=form) for name, tensor in tensors.items()}
 
 
 def load_net(path: Path) -> HeartsNet:

@@ -17,6 +17,7 @@ from hearts_train.checkpoint import Progress, load_checkpoint, save_checkpoint  
 from hearts_train.config import TrainConfig  # noqa: E402
 from hearts_train.fast_net import ROWS  # noqa: E402
 from hearts_train.flat import FlatNet, state_size  # noqa: E402
+from hearts_train.learn_bench import learning  # noqa: E402
 from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.rollout import Batch  # noqa: E402
 
@@ -27,7 +28,7 @@ GAMES = ["standard", "two_player", "partnership", "omnibus"]
 def learner(executor: Executor, **changes: Any) -> Learner:
     config = dataclasses.replace(CONFIG, **changes)
     with using(executor):
-        made = Learner(0, config, torch.zeros(2, state_size(config.spec)))
+        made = Learner(0, config, torch.zeros(3, state_size(config.spec)))
         assert (made.fast is not None) == (executor == "compiled")
         # Away from the start, where the policy is uniform and no unit of a bias is set.
         noise = torch.randn(made.flat.size, generator=torch.Generator().manual_seed(1))
@@ -96,7 +97,7 @@ def test_actions_of_almost_no_probability_give_finite_gradients() -> None:
 
 def test_both_learn_the_same_from_the_same_deals() -> None:
     fast, plain = (learner(executor, minibatch=128) for executor in ("compiled", "numpy"))
-    metrics = [made.iterate(0, 0, 1e-3, 0.02) for made in (fast, plain)]
+    metrics = [made.iterate(0, 0, made.config.pace(Progress())) for made in (fast, plain)]
     assert metrics[0]["decisions"] == metrics[1]["decisions"]
     for name in ("policy_loss", "value_loss", "entropy", "kl", "grad_norm", "explained_variance"):
         assert metrics[0][name] == pytest.approx(metrics[1][name], rel=0.01, abs=1e-3), name
@@ -136,9 +137,17 @@ def test_a_step_of_adam_on_the_vector_is_one_on_the_parameters() -> None:
 
 def test_a_checkpoint_holds_moments_by_the_name_of_the_parameter(tmp_path: Path) -> None:
     made = learner("compiled")
-    made.iterate(0, 0, 1e-3, 0.02)
-    save_checkpoint(tmp_path, made.net, made.flat.moments(), Progress())
+    made.iterate(0, 0, made.config.pace(Progress()))
+    save_checkpoint(tmp_path, made.net, made.flat.moments(), {}, Progress())
     other = learner("numpy", seed=5)
-    load_checkpoint(tmp_path, other.net, other.flat.moments())
+    load_checkpoint(tmp_path, other.net, other.flat.moments(), {})
     assert torch.equal(other.flat.state, made.flat.state)
     assert float(made.flat.state[-1]) > 0
+
+
+def test_the_benchmark_of_learning_tells_where_the_time_goes() -> None:
+    results = learning(dataclasses.replace(CONFIG, tables=8), ("compiled", "numpy"))
+    for result in results:
+        assert result.decisions_per_s == pytest.approx(1e6 / sum(result.microseconds.values()), rel=0.5)
+        assert {"rollout: network", "update: forward", "update: backward"} < result.microseconds.keys()
+        assert result.products > 0

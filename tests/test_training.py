@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hearts_agents import make  # noqa: E402
-from hearts_agents.net import load_net  # noqa: E402
+from hearts_agents.net import HeartsNet, load_net  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import NUM_ACTIONS, Ints, Sets, count, lowest, members  # noqa: E402
 from hearts_env.encode import layout, unpack  # noqa: E402
@@ -25,6 +25,8 @@ from hearts_env.lookup import lookup  # noqa: E402
 from hearts_env.rules import RulesError  # noqa: E402
 from hearts_train import checkpoint  # noqa: E402
 from hearts_train.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
+from hearts_train.cli import main  # noqa: E402
+from hearts_train.config import resumed  # noqa: E402
 from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
 from hearts_train.flat import state_size  # noqa: E402
@@ -123,11 +125,13 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
 
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
     config = tiny(Path(), minibatch=10**9, tables=32)
-    learner = Learner(0, config, torch.zeros(2, state_size(config.spec)))
-    metrics = learner.iterate(0, 0, 1e-3, 0.01)
+    learner = Learner(0, config, torch.zeros(3, state_size(config.spec)))
+    metrics = learner.iterate(0, 0, config.pace(Progress()))
     assert metrics["kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
-    assert learner.iterate(1, 32, 1e-3, 0.01)["policy_loss"] == pytest.approx(0, abs=1e-5), "advantages are normalised"
+    assert learner.iterate(1, 32, config.pace(Progress()))["policy_loss"] == pytest.approx(0, abs=1e-5), (
+        "advantages are normalised"
+    )
 
 
 # -- the league ------------------------------------------------------------------------------------------------------
@@ -172,21 +176,66 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
 def test_a_resumed_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
     whole = train(tiny(tmp_path / "whole", decisions=1600, lr_final=1e-3, entropy_final=0.02))
     first = train(tiny(tmp_path / "part", decisions=800, lr_final=1e-3, entropy_final=0.02))
-    assert train(TrainConfig(resume=first, decisions=1600)) == first
+    assert train(resumed(first, decisions=1600)) == first
     assert torch.equal(load_net(first).stem.weight, load_net(whole).stem.weight)
     ends = [[line for line in read_metrics(run) if line["kind"] == "iteration"][-1] for run in (whole, first)]
     assert ends[0]["deals"] == ends[1]["deals"]
     assert ends[0]["policy_loss"] == ends[1]["policy_loss"]
 
 
+def test_schedules_hold_and_fall_and_grow_with_the_budget(tmp_path: Path) -> None:
+    config = TrainConfig(
+        decisions=1000, lr=1e-3, lr_final=1e-5, lr_hold=0.5, tables=100, tables_final=400, minibatch=64
+    )
+    paces = [config.pace(Progress(decisions=decisions)) for decisions in (0, 500, 750, 1000)]
+    assert [pace.lr for pace in paces] == pytest.approx([1e-3, 1e-3, 1e-4, 1e-5])
+    assert [pace.tables for pace in paces] == [100, 200, 283, 400]
+    assert [pace.minibatch for pace in paces] == [64] * 4
+    assert [pace.entropy_weight for pace in paces][::3] == pytest.approx([0.02, 0.002])
+    run = train(tiny(tmp_path / "run", decisions=3000, tables=8, tables_final=32, minibatch_final=128))
+    deals = [line["deals"] for line in read_metrics(run) if line["kind"] == "iteration"]
+    assert deals[0] == 8
+    assert deals[-1] - deals[-2] > 16
+
+
+def test_players_get_an_average_of_the_weights_where_one_is_asked_for(tmp_path: Path) -> None:
+    last, mean = (
+        train(tiny(tmp_path / name, decisions=2000, ema_decisions=ema)) for name, ema in (("last", 0), ("mean", 2000))
+    )
+    learned = [Learner(0, TINY, torch.zeros(0)) for _ in range(2)]
+    for learner, run in zip(learned, (last, mean), strict=True):
+        load_checkpoint(run, *parts(learner))
+    assert torch.equal(learned[0].flat.weights, learned[1].flat.weights), "what is learned does not depend on it"
+    assert torch.equal(load_net(last).stem.weight, learned[0].net.stem.weight)
+    start = HeartsNet.fresh(TINY.spec, TINY.seed).stem.weight
+    shown, end = load_net(mean).stem.weight, learned[1].net.stem.weight
+    assert 0.1 < ((shown - start).norm() / (end - start).norm()).item() < 0.9
+
+
+def test_the_average_goes_on_in_a_resumed_run(tmp_path: Path) -> None:
+    first = train(tiny(tmp_path / "part", decisions=1000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.02))
+    whole = train(tiny(tmp_path / "whole", decisions=2000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.02))
+    train(resumed(first, decisions=2000))
+    assert torch.equal(load_net(first).stem.weight, load_net(whole).stem.weight), "it is resumed as well"
+
+
+def test_what_is_given_at_a_resume_counts_even_where_it_is_the_default(tmp_path: Path) -> None:
+    run = train(tiny(tmp_path / "run", lr=5e-4))
+    assert main(["train", "--resume", str(run), "--decisions", "1200", "--lr", "1e-3"]) == 0
+    saved = json.loads((run / "config.json").read_text())
+    assert (saved["lr"], saved["decisions"], saved["minibatch"]) == (1e-3, 1200, 64)
+    assert read_metrics(run)[-1]["decisions"] >= 1200
+    assert main(["train", "--resume", str(tmp_path / "nowhere")]) == 2
+
+
 def test_what_cannot_change_in_a_run_is_refused(tmp_path: Path) -> None:
     run = train(tiny(tmp_path / "run"))
     with pytest.raises(TrainError, match=r"width=32: the run in .* has 8, which cannot change"):
-        train(TrainConfig(resume=run, width=32))
+        train(resumed(run, width=32))
     with pytest.raises(TrainError, match="holds a run already"):
         train(tiny(run))
     with pytest.raises(TrainError, match="cannot resume"):
-        train(TrainConfig(resume=tmp_path / "nowhere"))
+        train(resumed(tmp_path / "nowhere"))
 
 
 @pytest.mark.parametrize(
@@ -228,17 +277,29 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypatch
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
 
 
+def parts(learner: Learner) -> tuple[Any, ...]:
+    return learner.net, learner.flat.moments(), learner.judged.named(learner.judged.state)
+
+
+def test_a_checkpoint_from_before_there_were_weights_for_players_has_the_last_ones(tmp_path: Path) -> None:
+    learner = Learner(0, TINY, torch.zeros(0))
+    save_checkpoint(tmp_path, learner.net, learner.flat.moments(), {}, Progress())
+    other = Learner(0, dataclasses.replace(TINY, seed=1), torch.zeros(0))
+    load_checkpoint(tmp_path, *parts(other))
+    assert torch.equal(other.judged.weights, learner.flat.weights)
+
+
 def test_a_damaged_or_unfitting_checkpoint_is_refused(tmp_path: Path) -> None:
     learner = Learner(0, TINY, torch.zeros(0))
-    save_checkpoint(tmp_path, learner.net, learner.flat.moments(), Progress(decisions=5))
-    assert load_checkpoint(tmp_path, learner.net, learner.flat.moments()).decisions == 5
+    save_checkpoint(tmp_path, *parts(learner), Progress(decisions=5))
+    assert load_checkpoint(tmp_path, *parts(learner)).decisions == 5
     wide = Learner(0, dataclasses.replace(TINY, width=16), torch.zeros(0))
     with pytest.raises(CheckpointError, match="its checkpoint has width=8, the run needs 16"):
-        load_checkpoint(tmp_path, wide.net, wide.flat.moments())
+        load_checkpoint(tmp_path, *parts(wide))
     file = tmp_path / "checkpoint.safetensors"
     file.write_bytes(file.read_bytes()[:-7])
     with pytest.raises(CheckpointError, match="cut off or damaged"):
-        load_checkpoint(tmp_path, learner.net, learner.flat.moments())
+        load_checkpoint(tmp_path, *parts(learner))
 
 
 def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path: Path) -> None:
@@ -332,12 +393,12 @@ def test_a_killed_run_leaves_no_process_and_goes_on_from_its_checkpoint(tmp_path
     wait_until_gone(ids)
     seen = [line["decisions"] for line in read_metrics(run)]
     target = seen[-1] + 1000
-    train(TrainConfig(resume=run, decisions=target, minutes=10, workers=1))
+    train(resumed(run, decisions=target, minutes=10, workers=1))
     lines = read_metrics(run)
     decisions = [line["decisions"] for line in lines if line["kind"] == "iteration"]
     assert decisions == sorted(set(decisions)), "every step stands once"
     assert decisions[-1] >= target
-    assert json.loads((run / "config.json").read_text())["workers"] == 2
+    assert json.loads((run / "config.json").read_text())["workers"] == 1
 
 
 @pytest.mark.slow

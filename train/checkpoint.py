@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from hearts_agents.net import WEIGHTS_NAME, HeartsNet, NetError, packed, read_tensors
+from hearts_agents.net import WEIGHTS_NAME, HeartsNet, NetError, copies, packed_weights, read_tensors
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 CONFIG_NAME = "config.json"
@@ -56,24 +56,23 @@ def write_whole(path: Path, content: bytes) -> None:
         raise CheckpointError(f"cannot write {path}: {error.strerror or error}; {kept}") from None
 
 
-def save_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], progress: Progress) -> None:
-    """Write the checkpoint, and the network's weights alone for `net:RUN`.  Raises CheckpointError.
+def save_checkpoint(
+    run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor], progress: Progress
+) -> None:
+    """Write the checkpoint, and the weights for players alone for `net:RUN`.  Raises CheckpointError.
 
-    moments: the optimiser's tensors by name.
+    moments: the optimiser's tensors by name.  shown: the weights for players, by the names of the network's.
     """
     tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
     tensors |= {f"adam.{name}": tensor for name, tensor in moments.items()}
-    # Copies, since safetensors refuses tensors that share memory.
-    plain = {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
-    }
+    tensors |= {f"shown.{name}": tensor for name, tensor in shown.items()}
     header = {"net": net.spec.to_json(), "progress": asdict(progress)}
-    write_whole(run / CHECKPOINT_NAME, save(plain, {"hearts": json.dumps(header)}))
-    write_whole(run / WEIGHTS_NAME, packed(net))
+    write_whole(run / CHECKPOINT_NAME, save(copies(tensors), {"hearts": json.dumps(header)}))
+    write_whole(run / WEIGHTS_NAME, packed_weights(net.spec, shown))
 
 
-def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor]) -> Progress:
-    """Fill `net` and `moments` from the run's checkpoint.  Raises CheckpointError where that cannot be."""
+def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor]) -> Progress:
+    """Fill `net`, `moments` and `shown` from the run's checkpoint.  Raises CheckpointError where that cannot be."""
     file = run / CHECKPOINT_NAME
     try:
         tensors, header = read_tensors(file)
@@ -89,6 +88,10 @@ def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor]) -> Pr
             )
     targets = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
     targets |= {f"adam.{name}": tensor for name, tensor in moments.items()}
+    for name, tensor in shown.items():
+        targets[f"shown.{name}"] = tensor
+        # The first checkpoints have none: players then had the last weights.
+        tensors.setdefault(f"shown.{name}", tensors.get(f"net.{name}", torch.empty(0)))
     for name, target in targets.items():
         if name not in tensors or tensors[name].shape != target.shape:
             raise CheckpointError(f"cannot resume from {run}: tensor {name} of its checkpoint is missing or misshapen")

@@ -7,7 +7,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hearts_agents.net import NetSpec
 from hearts_env import Rules
@@ -34,13 +34,15 @@ class TrainConfig:
     out: Path | None = None
     """The run directory; runs/DATE-TIME if not given."""
     resume: Path | None = None
-    """Go on with the run in this directory; options not given here are the run's own."""
+    """Go on with the run in this directory; options not given here are the run's own (see `resumed`)."""
     seed: int = 0
     """Of the first weights, the deals and the choices, from 0 to 1,000,000."""
     workers: int = 2
     """Processes of one thread each; best one for each core."""
     tables: int = 512
     """Deals that each worker plays between updates."""
+    tables_final: int | None = None
+    """The same at the end; it changes exponentially.  Default: as many as at the start."""
     width: int = 256
     """Units of each layer."""
     blocks: int = 3
@@ -51,6 +53,8 @@ class TrainConfig:
     """Adam's learning rate at the start."""
     lr_final: float = 5e-5
     """The learning rate at the end; it falls exponentially."""
+    lr_hold: float = 0.0
+    """Fraction of the budget before the learning rate begins to fall."""
     entropy: float = 0.02
     """Weight of the entropy bonus at the start."""
     entropy_final: float = 0.002
@@ -59,6 +63,8 @@ class TrainConfig:
     """How far from 1 the ratio of new to old probability still pays."""
     minibatch: int = 512
     """Decisions in a gradient step of a worker, about."""
+    minibatch_final: int | None = None
+    """The same at the end; it changes exponentially.  Default: as many as at the start."""
     epochs: int = 1
     """Passes over the decisions of an iteration."""
     gae_lambda: float = 0.95
@@ -69,6 +75,8 @@ class TrainConfig:
     """Gradients longer than this are cut to it."""
     reward_scale: float = 0.1
     """Reward per point of payoff, paid at the end of the deal."""
+    ema_decisions: int = 0
+    """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     eval_every_minutes: float = 0.5
     """How often to play against agents that never change; less often where it would take over a tenth of the time."""
     eval_ids: int = 200
@@ -83,8 +91,10 @@ class TrainConfig:
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
-        for name in ("minutes", "decisions"):
+        for name in ("minutes", "decisions", "tables_final", "minibatch_final"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
+        _require(self.ema_decisions >= 0, "ema_decisions", self.ema_decisions, "must not be below 0")
+        _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
         _require(0 <= self.gae_lambda <= 1, "gae_lambda", self.gae_lambda, "must lie between 0 and 1")
 
@@ -93,15 +103,41 @@ class TrainConfig:
         """The network that is trained.  Raises RulesError for rules that do not parse."""
         return NetSpec(rules=Rules.parse(self.rules), pad=self.pad, width=self.width, blocks=self.blocks)
 
-    def falling(self, first: float, last: float, fraction: float) -> float:
-        """Exponentially from `first` to `last`, where `fraction` of the budget is used."""
-        return float(first * (last / first) ** fraction)
+    @property
+    def most_tables(self) -> int:
+        """Room for the deals of a worker at any time of the run."""
+        return max(self.tables, self.tables_final or 0)
+
+    def pace(self, progress: Progress) -> Pace:
+        """What the schedules say at this point of the run."""
+        used = self.used(progress)
+        return Pace(
+            lr=_between(self.lr, self.lr_final, max(0.0, used - self.lr_hold) / (1 - self.lr_hold)),
+            entropy_weight=_between(self.entropy, self.entropy_final, used),
+            tables=round(_between(self.tables, self.tables_final or self.tables, used)),
+            minibatch=round(_between(self.minibatch, self.minibatch_final or self.minibatch, used)),
+        )
 
     def used(self, progress: Progress) -> float:
         """The fraction of the budget that is used, 1 when the run is complete."""
         by_time = progress.seconds / 60 / self.minutes if self.minutes else 0.0
         by_decisions = progress.decisions / self.decisions if self.decisions else 0.0
         return min(1.0, max(by_time, by_decisions))
+
+
+class Pace(NamedTuple):
+    """What changes in the course of a run."""
+
+    lr: float
+    entropy_weight: float
+    tables: int
+    """Deals of each worker."""
+    minibatch: int
+
+
+def _between(first: float, last: float, fraction: float) -> float:
+    """Exponentially from `first` to `last`."""
+    return float(first * (last / first) ** fraction)
 
 
 # -- a new run, or one to go on with -----------------------------------------------------------------------------------
@@ -111,42 +147,38 @@ _NOT_SAVED = ("out", "resume")
 
 
 def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
-    """The complete configuration and the directory of a new run, or of the one to resume.
+    """The complete configuration and the directory of a new run, or of the one to resume, where it is written.
 
-    Writes the configuration of a new run.  Raises TrainError, RulesError or CheckpointError.
+    Raises TrainError, RulesError or CheckpointError.
     """
-    if config.resume is not None:
-        return _resumed(config, config.resume), config.resume
     if config.minutes is None and config.decisions is None:
         config = dataclasses.replace(config, minutes=DEFAULT_MINUTES)
-    run = config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
-    if (run / CONFIG_NAME).exists():
-        raise TrainError(f"{run} holds a run already: resume it, or take another directory")
-    saved = {key: value for key, value in dataclasses.asdict(config).items() if key not in _NOT_SAVED}
     assert config.spec  # bad rules are told before anything is written
+    run = config.resume or config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
+    if config.resume:
+        saved = resumed(run)
+        for name in _FIXED:
+            before, now = getattr(saved, name), getattr(config, name)
+            _require(before == now, name, now, f"the run in {run} has {before!r}, which cannot change")
+    elif (run / CONFIG_NAME).exists():
+        raise TrainError(f"{run} holds a run already: resume it, or take another directory")
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TrainError(f"cannot make the run directory {run}: {error.strerror or error}") from None
-    write_whole(run / CONFIG_NAME, (json.dumps(saved, indent=2) + "\n").encode())
+    kept = {key: value for key, value in dataclasses.asdict(config).items() if key not in _NOT_SAVED}
+    write_whole(run / CONFIG_NAME, (json.dumps(kept, indent=2) + "\n").encode())
     return config, run
 
 
-def _resumed(config: TrainConfig, run: Path) -> TrainConfig:
+def resumed(run: Path, **changes: Any) -> TrainConfig:
+    """The configuration that goes on with a run: its own, but for the changes, by name.  Raises TrainError."""
     path = run / CONFIG_NAME
     try:
         saved = TrainConfig(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, TypeError, ValueError) as error:
         raise TrainError(f"cannot resume {run}: its {CONFIG_NAME} is missing or damaged: {error}") from None
-    given: dict[str, Any] = {
-        field.name: getattr(config, field.name)
-        for field in dataclasses.fields(config)
-        if field.name not in _NOT_SAVED and getattr(config, field.name) != field.default
-    }
-    for name in _FIXED:
-        same = given.get(name, getattr(saved, name)) == getattr(saved, name)
-        _require(same, name, given.get(name), f"the run in {run} has {getattr(saved, name)!r}, which cannot change")
-    return dataclasses.replace(saved, **given)
+    return dataclasses.replace(saved, resume=run, **changes)
 
 
 def _require(holds: bool, name: str, value: object, reason: str) -> None:

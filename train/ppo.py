@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import threading
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
 from hearts_train.checkpoint import CHECKPOINT_NAME, Progress, load_checkpoint, save_checkpoint
-from hearts_train.config import TrainConfig, TrainError, opened
+from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet, state_size
 from hearts_train.league import OPPONENTS, duplicate_payoffs, mean_and_error
@@ -39,6 +40,8 @@ TRAINING_IDS = 1 << 62
 """Deal ids of training start here, far from those that people and evaluations use."""
 _IDS_PER_SEED = 1 << 40
 _EVALUATION_SHARE = 0.1
+MEAN, SHOWN = -2, -1
+"""Rows behind those of the workers: the mean of their states, and the weights for players and evaluations."""
 
 
 def train(config: TrainConfig) -> Path:
@@ -51,8 +54,8 @@ def train(config: TrainConfig) -> Path:
     config, run = opened(config)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    # One row for what each worker has learned, and a last one for the mean, from which all go on.
-    shared = torch.zeros(config.workers + 1, state_size(config.spec)).share_memory_()  # type: ignore[no-untyped-call]
+    # One row for what each worker has learned, then the mean, from which all go on, and the weights for players.
+    shared = torch.zeros(config.workers + 2, state_size(config.spec)).share_memory_()  # type: ignore[no-untyped-call]
     try:
         with stop_requests() as stop, Crew(config.workers, Learner, config, shared) as crew:
             _run(config, run, crew, shared, stop)
@@ -62,14 +65,21 @@ def train(config: TrainConfig) -> Path:
 
 
 def _run(config: TrainConfig, run: Path, crew: Crew[Learner], shared: Tensor, stop: threading.Event) -> None:
-    learner = crew.local
-    progress = Progress()
+    learner, progress = crew.local, Progress()
+    shown = shared[SHOWN, : learner.flat.size]
     if (run / CHECKPOINT_NAME).exists():
-        progress = load_checkpoint(run, learner.net, learner.flat.moments())
-    shared[-1] = learner.flat.state
+        progress = load_checkpoint(run, learner.net, learner.flat.moments(), learner.flat.named(shown))
+    else:
+        shown.copy_(learner.flat.weights.detach())
+    shared[MEAN] = learner.flat.state
     crew.each("adopt")
     # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
     crew.each("warm_up")
+
+    def save() -> float:
+        save_checkpoint(run, learner.net, learner.flat.moments(), learner.flat.named(shown), progress)
+        return time.perf_counter()
+
     with contextlib.closing(Report(run, progress.decisions)) as report:
         started = time.perf_counter() - progress.seconds
         evaluated, saved = _evaluate(config, crew, progress, report), time.perf_counter()
@@ -78,9 +88,8 @@ def _run(config: TrainConfig, run: Path, crew: Crew[Learner], shared: Tensor, st
             if time.perf_counter() > evaluated:
                 evaluated = _evaluate(config, crew, progress, report)
             if time.perf_counter() - saved > 60 * config.save_every_minutes:
-                save_checkpoint(run, learner.net, learner.flat.moments(), progress)
-                saved = time.perf_counter()
-        save_checkpoint(run, learner.net, learner.flat.moments(), progress)
+                saved = save()
+        save()
         if not stop.is_set():
             _evaluate(config, crew, progress, report)
         done = f"stopped at {config.used(progress):.0%}" if stop.is_set() else "done"
@@ -91,20 +100,21 @@ def _iterate(
     config: TrainConfig, crew: Crew[Learner], shared: Tensor, progress: Progress, report: Report, started: float
 ) -> None:
     """One round: every worker plays and learns, then all weights and moments are averaged.  Changes `progress`."""
-    begin, used = time.perf_counter(), config.used(progress)
-    lr = config.falling(config.lr, config.lr_final, used)
-    entropy_weight = config.falling(config.entropy, config.entropy_final, used)
-    parts = crew.each("iterate", progress.iteration, progress.deals, lr, entropy_weight)
-    torch.mean(shared[:-1], 0, out=shared[-1])
+    begin, pace = time.perf_counter(), config.pace(progress)
+    parts = crew.each("iterate", progress.iteration, progress.deals, pace)
+    torch.mean(shared[:MEAN], 0, out=shared[MEAN])
     crew.each("adopt")
     decisions = sum(part.pop("decisions") for part in parts)
+    # Polyak averaging of what is shown, by decisions, so that it does not depend on the number of tables.
+    fresh = -math.expm1(-decisions / config.ema_decisions) if config.ema_decisions else 1.0
+    shown = shared[SHOWN, : crew.local.flat.size]
+    shown.lerp_(shared[MEAN, : len(shown)], fresh)
     progress.iteration += 1
     progress.decisions += decisions
-    progress.deals += config.workers * config.tables
+    progress.deals += config.workers * pace.tables
     now = time.perf_counter()
     progress.seconds = now - started
-    metrics: Metrics = {**_position(progress), "decisions_per_s": decisions / (now - begin), "lr": lr}
-    metrics["entropy_weight"] = entropy_weight
+    metrics: Metrics = {**_position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
     for key in parts[0]:
         metrics[key] = float(np.mean([part[key] for part in parts]))
     report.iteration(metrics, config.used(progress))
@@ -132,16 +142,17 @@ class Learner:
     """One worker: plays deals with the network in all seats, and learns from them."""
 
     def __init__(self, rank: int, config: TrainConfig, shared: Tensor) -> None:
-        """shared: float32 [workers + 1, state]  what each worker has learned, and the mean to go on from."""
+        """shared: float32 [workers + 2, state]  what each worker has learned; the mean; weights for players."""
         self.rank = rank
         self.config = config
         self.shared = shared
         spec = config.spec
         self.net = HeartsNet.fresh(spec, config.seed).to(config.device)
         self.flat = FlatNet(self.net)
+        self.judged = FlatNet(HeartsNet.fresh(spec, config.seed).to(config.device))
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
-        self.rollout = Rollout(lookup(spec.rules), spec.layout, config.tables, self.watch)
+        self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch)
         self.fast: FastNet | None = None
         if chosen() == "compiled" and config.device == "cpu":
             from hearts_train.fast_net import FastNet  # here, because it needs numba
@@ -152,7 +163,7 @@ class Learner:
 
     def adopt(self) -> None:
         """Go on from the mean of all workers."""
-        self.flat.state.copy_(self.shared[-1])
+        self.flat.state.copy_(self.shared[MEAN])
 
     def warm_up(self) -> None:
         """Play and learn a little, for nothing."""
@@ -163,26 +174,30 @@ class Learner:
             duplicate_payoffs(self.config.spec.rules, NetAgent(self.net), opponent, np.arange(2))
 
     def evaluate(self, opponent: str) -> NDArray[np.float64]:
-        """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids."""
-        ids = np.arange(self.rank, self.config.eval_ids, self.config.workers)
-        return duplicate_payoffs(self.config.spec.rules, NetAgent(self.net), opponent, ids)
+        """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids.
 
-    def iterate(self, iteration: int, deals: int, lr: float, entropy_weight: float) -> Metrics:
+        Of the weights for players.
+        """
+        self.judged.weights.detach().copy_(self.shared[SHOWN, : self.flat.size])
+        ids = np.arange(self.rank, self.config.eval_ids, self.config.workers)
+        return duplicate_payoffs(self.config.spec.rules, NetAgent(self.judged.net), opponent, ids)
+
+    def iterate(self, iteration: int, deals: int, pace: Pace) -> Metrics:
         """Play this worker's deals and learn from them; what came of it, by metric."""
         config = self.config
         rng = np.random.default_rng([config.seed, self.rank, iteration])
-        first = TRAINING_IDS + config.seed * _IDS_PER_SEED + deals + self.rank * config.tables
+        first = TRAINING_IDS + config.seed * _IDS_PER_SEED + deals + self.rank * pace.tables
         begin = time.perf_counter()
         self.watch.start()
-        self.rollout.collect(first + np.arange(config.tables), self._policy(rng))
+        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng))
         played = time.perf_counter()
-        metrics = self._update(rng, lr, entropy_weight)
+        metrics = self._update(rng, pace)
         self.shared[self.rank] = self.flat.state
         return {
             "decisions": self.rollout.size,
             "rollout_seconds": played - begin,
             "update_seconds": time.perf_counter() - played,
-            "moon_rate": float(self.rollout.moons.mean()),
+            "moon_rate": float(self.rollout.moons[: pace.tables].mean()),
             **metrics,
         }
 
@@ -208,7 +223,7 @@ class Learner:
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
-    def _update(self, rng: np.random.Generator, lr: float, entropy_weight: float) -> Metrics:
+    def _update(self, rng: np.random.Generator, pace: Pace) -> Metrics:
         config, rollout = self.config, self.rollout
         whole = rollout.batch(config.gae_lambda, config.reward_scale)
         guesses = rollout.values[: rollout.size]
@@ -221,10 +236,10 @@ class Learner:
         normal = (whole.advantages - whole.advantages.mean()) / (whole.advantages.std() + 1e-8)
         whole = whole._replace(advantages=normal)
         self.watch.lap("update: returns")
-        self.optimizer.param_groups[0]["lr"] = lr
-        steps = max(1, round(rollout.size / config.minibatch))
+        self.optimizer.param_groups[0]["lr"] = pace.lr
+        steps = max(1, round(rollout.size / pace.minibatch))
         seen = [
-            self._gradient_step(whole.take(rows), entropy_weight)
+            self._gradient_step(whole.take(rows), pace.entropy_weight)
             for _ in range(config.epochs)
             for rows in np.array_split(rng.permutation(rollout.size), steps)
         ]

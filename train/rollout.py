@@ -49,6 +49,7 @@ class Rollout:
     lookup: Lookup
     layout: Layout
     tables: int
+    """The most that can be played at once."""
     watch: Stopwatch = field(default_factory=Stopwatch)
     size: int = 0
     """Decisions held; rows beyond are not read."""
@@ -79,8 +80,9 @@ class Rollout:
         self.moons = np.zeros(self.tables, np.bool_)
 
     def collect(self, deal_ids: Ints, policy: Policy) -> None:
-        """Replace what is held by the decisions in fresh deals, int64 [tables]: whole deals, from pass to moon choice.
+        """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
+        N is at most `tables`; what is held by table and by chain stands in the first rows.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
+from pathlib import Path
 
 import tyro
 
@@ -19,9 +21,13 @@ class Train:
 def train(arguments: list[str]) -> int:
     """Train as `hearts train` with these arguments says; the exit code."""
     import hearts_train.ppo as ppo
+    from hearts_train.config import resumed
 
+    run = _resume_of(arguments)
     config = tyro.cli(
         ppo.TrainConfig,
+        # What is not given is then as it was in the run, and what is given counts, even where it is a default.
+        default=ppo.TrainConfig() if run is None else resumed(run),
         prog="hearts train",
         description=Train.__doc__,
         args=arguments,
@@ -29,3 +35,11 @@ def train(arguments: list[str]) -> int:
     )
     ppo.train(config)
     return 0
+
+
+def _resume_of(arguments: list[str]) -> Path | None:
+    """The run that `--resume` names."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--resume", type=Path, nargs="?")
+    run: Path | None = parser.parse_known_args(arguments)[0].resume
+    return run

@@ -1,0 +1,23 @@
+"""Decisions a second that one worker learns from, and where its time goes, as a file in benchmarks/results."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from hearts_env.executor import available
+from hearts_train.checkpoint import write_whole
+from hearts_train.config import TrainConfig
+from hearts_train.learn_bench import learning
+from hearts_train.machine import commit, machine, versions
+
+RESULTS = Path(__file__).parent / "results" / "learning.json"
+
+if __name__ == "__main__":
+    results = learning(TrainConfig(workers=1), available())
+    for result in results:
+        parts = ", ".join(f"{name} {cost:.1f}" for name, cost in result.microseconds.items())
+        print(f"{result.executor}: {result.decisions_per_s:,.0f} decisions/s a core; microseconds: {parts}")
+    print(f"matrix products alone, without the first layer: {results[0].products:.1f} microseconds a decision")
+    found = {"commit": commit(), "machine": machine(), "versions": versions()}
+    text = json.dumps({**found, "results": [asdict(result) for result in results]}, indent=2) + "\n"
+    write_whole(RESULTS, text.encode())
