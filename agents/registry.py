@@ -1,4 +1,4 @@
-"""Agents by name: `make("rule")`, `make("net:runs/first")`."""
+"""Agents by name: `make("rule")`, `make("net:runs/first")`, `make("exec:./my_agent")`."""
 
 from __future__ import annotations
 
@@ -50,10 +50,29 @@ def _net(name: str, detail: str) -> Agent:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
 
 
+def _exec(name: str, detail: str) -> Agent:
+    from hearts_agents.exec_agent import ExecAgent, ExecError
+
+    try:
+        return ExecAgent(detail, name)
+    except ExecError as error:
+        raise AgentError(str(error)) from None
+
+
+def _human(name: str, detail: str) -> Agent:
+    from hearts_agents.human import HumanAgent
+
+    if detail:
+        raise AgentError(f"agent {name!r:.60}: 'human' takes nothing after a colon")
+    return HumanAgent(name=name)
+
+
 AGENTS: dict[str, Entry] = {
     "random": Entry("random[:SEED]", "any legal action, all equally likely", "nothing", _random),
     "rule": Entry("rule", "rules of thumb with tuned weights: ducks, sheds, counts and shoots", "nothing", _rule),
     "net": Entry("net:PATH[?sample]", "a trained network: a run directory, or its weights", "hearts_env[train]", _net),
+    "exec": Entry("exec:COMMAND", "another program, over hearts-agent/1 (docs/protocol.md)", "the program", _exec),
+    "human": Entry("human", "a person at the terminal", "a person", _human),
 }
 """The kinds of agents by the first word of their name."""
 

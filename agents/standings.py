@@ -38,6 +38,7 @@ class Standing:
     """Deals times seats that the agent had in them."""
     seconds_per_decision: float
     failures: int
+    """Decisions that were made for it, because it failed and the tournament was to go on."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Standings:
         self._seat_deals = np.zeros(agents, np.int64)
         self._decisions = np.zeros(agents, np.int64)
         self._seconds = np.zeros(agents)
+        self._failures = np.zeros(agents, np.int64)
 
     def add(self, chunk: Chunk) -> None:
         """Count a finished chunk.  Changes the standings."""
@@ -110,6 +112,7 @@ class Standings:
         self._seat_deals += self._by_agent(np.broadcast_to(result.deals[:, None], result.points.shape)).sum(axis=(0, 1))
         self._decisions += result.decisions
         self._seconds += result.seconds
+        self._failures += result.failures
         self.deals += len(points)
 
     @property
@@ -158,7 +161,7 @@ class Standings:
             moons=int(self._moons[agent]),
             seat_deals=int(self._seat_deals[agent]),
             seconds_per_decision=float(self._seconds[agent] / max(1, self._decisions[agent])),
-            failures=0,  # an agent that fails ends the tournament
+            failures=int(self._failures[agent]),
         )
 
     @property

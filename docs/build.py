@@ -12,12 +12,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import benchmark_tables
-from hearts_agents import AGENTS
+from hearts_agents import AGENTS, make
+from hearts_agents.protocol import BYE, answer_line, hello_line, welcome_line
+from hearts_agents.protocol_view import request_lines
+from hearts_env.cards import Ints
 from hearts_env.encode import layout
 from hearts_env.explain import field_docs
 from hearts_env.lookup import lookup
+from hearts_env.match import play
 from hearts_env.rules import Rules
 from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
+from hearts_env.view import View
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -125,6 +130,31 @@ def agents() -> str:
     return table(("name", "what it is", "needs"), rows)
 
 
+def transcript() -> str:
+    """All that is said between a match and `hearts agent rule` in one seat of a deal."""
+    rules, agent = Rules.preset("seven"), _Overheard()
+    play(rules, [make("rule"), agent], [0, 0, 1, 0, 0, 0, 0], [81723])
+    hello, bye = hello_line(rules).decode(), BYE.decode()
+    said = [f"-> {hello}", f"<- {welcome_line('rule').decode()}", *agent.said, f"-> {bye}"]
+    return "```text\n" + "".join(said) + "```"
+
+
+class _Overheard:
+    """Plays as `rule`, and keeps what the protocol would say."""
+
+    name = "rule"
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def act(self, seen: View) -> Ints:
+        (request,) = request_lines(seen, len(self.said) // 2)
+        actions = make("rule").act(seen)
+        answer = answer_line(len(self.said) // 2, int(actions[0]))
+        self.said += [f"-> {request.decode()}", f"<- {answer.decode()}"]
+        return actions
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "fields": fields,
     "sources": sources,
@@ -142,6 +172,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "peers": benchmark_tables.peers,
     "ratios": benchmark_tables.ratios,
     "overhead": benchmark_tables.overhead,
+    "transcript": transcript,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 

@@ -19,7 +19,8 @@ class Agent(Protocol):
     """Chooses an action for each of many views at once.
 
     An agent keeps no memory between calls that could change its play, and takes its random numbers from
-    `uniform`, so that its choices do not depend on which other tables are in the batch.
+    `uniform`, so that its choices do not depend on which other tables are in the batch.  One that answers for something
+    that can fail, such as another program, may count the actions that it chose in its place in an attribute `failures`.
     """
 
     name: str

@@ -51,6 +51,7 @@ class Result:
     deals: Ints  # int64 [M]  deals played
     decisions: Ints  # int64 [agents]
     seconds: NDArray[np.float64]  # float64 [agents]  time spent in `act`
+    failures: Ints  # int64 [agents]  decisions that were made for an agent that failed, as its `failures` counts them
 
 
 def play(
@@ -88,6 +89,7 @@ def play(
         deals=np.zeros(len(ids), np.int64),
         decisions=np.zeros(len(agents), np.int64),
         seconds=np.zeros(len(agents)),
+        failures=np.zeros(len(agents), np.int64),
     )
     for begin in range(0, len(ids), tables):
         rows = np.arange(begin, min(begin + tables, len(ids)))
@@ -156,10 +158,12 @@ def _actions(agents: Sequence[Agent], result: Result, rows: Ints, seen: View) ->
     for index in np.unique(agent_of):
         mine = np.flatnonzero(agent_of == index)
         part = seen if len(mine) == len(seen) else seen.take(mine)
+        failures = getattr(agents[index], "failures", 0)
         start = time.perf_counter()
         chosen = np.asarray(agents[index].act(part))
         result.seconds[index] += time.perf_counter() - start
         result.decisions[index] += len(mine)
+        result.failures[index] += getattr(agents[index], "failures", 0) - failures
         check_actions(part, chosen, agents[index].name)
         actions[mine] = chosen
     return actions

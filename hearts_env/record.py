@@ -121,20 +121,24 @@ class Record:
 
 
 def records_of(rules: Rules, deals: Deals, names: Sequence[Sequence[str]]) -> list[Record]:
-    """The records of deals that a match has just finished.  names: the agent in each seat, for each of the deals."""
+    """The records of deals that a match has just finished, or of deals as far as they were played.
+
+    names: the agent in each seat, for each of the deals.
+    """
     state = deals.state
     chose = rules.moon == "choice"
+    over = state.over.tolist()
     return [
         Record(
             rules=rules,
             hands=tuple(deals.hands[row].tolist()),
             passes=tuple(tuple(cards_in(cards)) for cards in state.picks[row]) if state.picks[row].any() else (),
-            plays=tuple(state.plays[row].tolist()),
+            plays=tuple(card for card in state.plays[row].tolist() if card != NO_CARD),
             moon=int(state.choice[row]) if chose and state.choice[row] != NO_CARD else None,
             deal_no=int(state.deal_no[row]),
             totals=tuple(deals.totals[row].tolist()),
-            points=tuple(state.points[row].tolist()),
-            scores=tuple(state.scores[row].tolist()),
+            points=tuple(state.points[row].tolist()) if over[row] else None,
+            scores=tuple(state.scores[row].tolist()) if over[row] else None,
             names=tuple(names[row]),
             deal_id=int(deals.deal_ids[row]),
         )

@@ -2,10 +2,11 @@
 
     python tests/fuzz.py --inputs 1_000_000 --seed 0 --processes 2
 
-Records (mutated as JSON and as bytes), positions, hands, cards and actions, rules as text and as fields.  A failure is
-an exception other than the documented one, a warning, an input that takes too long, text that does not survive being
-shown and read again, or a record, position or set of rules that is accepted though the oracle makes it another.  The
-inputs depend on nothing but the seed.  Exits with 1 if anything fails.
+Records (mutated as JSON and as bytes), positions, hands, cards and actions, rules as text and as fields, and what both
+ends of the protocol hearts-agent/1 are told.  A failure is an exception other than the documented one, a warning, an
+input that takes too long, text that does not survive being shown and read again, or a record, position or set of rules
+that is accepted though the oracle makes it another.  The inputs depend on nothing but the seed.  Exits with 1 if
+anything fails.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ import numpy as np
 
 import oracle
 from hearts_agents import make
+from hearts_agents.protocol import ProtocolError, loaded, parse_answer
+from hearts_agents.protocol_view import parse_request, request_lines, view_of
 from hearts_env.cards import ACTION_NAMES, CARD_NAMES, NO_CARD, CardError, cards_in, parse_card
 from hearts_env.engine import deal, legal, shuffle, step
 from hearts_env.lookup import lookup
-from hearts_env.match import Deals, play
+from hearts_env.match import Deals, check_actions, play
 from hearts_env.notation import (
     NotationError,
     dealt_hands,
@@ -48,6 +51,7 @@ from hearts_env.replay import check_line, check_lines
 from hearts_env.rules import CHOICES, Rules, RulesError
 from hearts_env.state import PHASE_NAMES, State
 from hearts_env.variants import PRESETS
+from hearts_env.view import View
 
 CHUNK = 500
 SECONDS_A_CHUNK = 60.0
@@ -64,6 +68,7 @@ class Sample:
     rules: Rules
     records: list[dict[str, Any]]
     positions: list[str]
+    requests: list[bytes]
 
 
 def corpus(seed: int, size: int) -> list[Sample]:
@@ -84,8 +89,23 @@ def sample(chance: Random, rules: Rules) -> Sample:
         records.extend(record.to_dict() for record in records_of(rules, deals, [["x"] * rules.num_players] * 4))
 
     ids = [chance.randrange(2**40) for _ in range(4)]
-    play(rules, [make("random")], [0] * rules.num_players, ids, on_deals=keep)
-    return Sample(rules, records, [position(chance, rules) for _ in range(4)])
+    asked = Asked()
+    play(rules, [asked], [0] * rules.num_players, ids, on_deals=keep)
+    return Sample(rules, records, [position(chance, rules) for _ in range(4)], asked.requests)
+
+
+class Asked:
+    """Plays at random, and keeps what another program would be asked."""
+
+    name = "asked"
+
+    def __init__(self) -> None:
+        self.requests: list[bytes] = []
+        self._inner = make("random")
+
+    def act(self, seen: View) -> Any:
+        self.requests += request_lines(seen, len(self.requests))
+        return self._inner.act(seen)
 
 
 def position(chance: Random, rules: Rules) -> str:
@@ -425,6 +445,33 @@ def check_action(text: Any) -> bool:
     return accepted
 
 
+def check_request(rules: Rules, line: bytes) -> bool:
+    """Is the request accepted?  It must then be asked again as it was read, and our agents must be able to answer."""
+    info = lookup(rules)
+    try:
+        request = parse_request(info, loaded(line))
+        seen = view_of(info, [request])
+    except ProtocolError:
+        return False
+    shown = request_lines(seen, request.id)[0]
+    expect(parse_request(info, loaded(shown)) == request, f"asked again as {shown!r}")
+    check_actions(seen, make("rule").act(seen), "rule")
+    return True
+
+
+def check_reply(line: bytes) -> bool:
+    try:
+        number, action = parse_answer(line)
+    except ProtocolError:
+        return False
+    payload = json.loads(line)
+    name = payload["action"].strip()
+    expect(number == payload["id"], "another id")
+    plain = ACTION_NAMES.index(name.lower()) if name.lower() in ("add", "subtract") else plain_card(name)
+    expect(action == plain, "another action")
+    return True
+
+
 # -- chunks of inputs --------------------------------------------------------------------------------------------------
 
 
@@ -522,6 +569,35 @@ def rules_fields(chance: Random, samples: list[Sample]) -> tuple[list[Any], Call
     return found, lambda fields: check_rules(lambda: Rules.from_dict(fields))
 
 
+def requests(chance: Random, samples: list[Sample]) -> tuple[list[bytes], Callable[[bytes], bool]]:
+    one = chance.choice(samples)
+    lines = []
+    for _ in range(CHUNK):
+        line = chance.choice(one.requests)
+        if chance.random() < 0.5:
+            lines.append(mutated_bytes(chance, line))
+            continue
+        payload = json.loads(line)
+        for _ in range(chance.choice((1, 1, 2))):
+            key = chance.choice((*payload, "extra"))
+            other = json.loads(chance.choice(one.requests))
+            payload[key] = chance.choice((other.get(key), other.get(key), other.get(key), chance.choice(JUNK)))
+        lines.append(json.dumps(payload).encode())
+    return lines, lambda line: check_request(one.rules, line)
+
+
+def replies(chance: Random, samples: list[Sample]) -> tuple[list[bytes], Callable[[bytes], bool]]:
+    del samples
+    lines = []
+    for _ in range(CHUNK):
+        answer = {"id": chance.randrange(10**4), "action": chance.choice(ACTION_NAMES)}
+        if chance.random() < 0.4:
+            answer[chance.choice(("id", "action", "extra"))] = chance.choice(JUNK)
+        line = json.dumps(answer).encode()
+        lines.append(line if chance.random() < 0.3 else mutated_bytes(chance, line))
+    return lines, check_reply
+
+
 KINDS: dict[str, Callable[[Random, list[Sample]], tuple[list[Any], Callable[[Any], bool]]]] = {
     "record, JSON": lambda chance, samples: records(chance, samples, as_bytes=False),
     "record, bytes": lambda chance, samples: records(chance, samples, as_bytes=True),
@@ -530,13 +606,15 @@ KINDS: dict[str, Callable[[Random, list[Sample]], tuple[list[Any], Callable[[Any
     "action": actions,
     "rules, text": rules_text,
     "rules, fields": rules_fields,
+    "request": requests,
+    "answer": replies,
 }
 
 
 WHEEL = (
     *("record, bytes", "action", "hand", "rules, text", "action", "position", "record, JSON", "hand", "action"),
     *("record, bytes", "rules, fields", "hand", "action", "record, JSON", "rules, text", "position", "record, bytes"),
-    *("action", "rules, fields", "hand"),
+    *("action", "rules, fields", "hand", "request", "answer"),
 )
 """The kinds of the chunks in turn: as many of each as its speed allows."""
 

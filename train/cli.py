@@ -9,9 +9,11 @@ from typing import Protocol
 
 import tyro
 
+from hearts_train.agent_command import AnswerRequests
 from hearts_train.bench_command import Bench
 from hearts_train.demo import Demo
 from hearts_train.listings import ListAgents, ListRules
+from hearts_train.play_command import Play
 from hearts_train.record_commands import CheckRecords, ShowDeal, ShowRecord
 from hearts_train.tournament_command import INTERRUPTED, HoldTournament
 from hearts_train.train_command import Train, train
@@ -39,6 +41,8 @@ COMMANDS: dict[str, type[Command]] = {
     "check": CheckRecords,
     "show": ShowRecord,
     "tournament": HoldTournament,
+    "play": Play,
+    "agent": AnswerRequests,
     "train": Train,
     "bench": Bench,
     "demo": Demo,

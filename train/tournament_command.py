@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from rich.console import Console
@@ -53,9 +53,14 @@ class HoldTournament:
     """Folder for standings.json and deals.npz (every deal)."""
     records: bool = False
     """Write every deal as a record too: records.jsonl, in the folder of --out."""
+    time_limit: float = 60.0
+    """Seconds that an agent in another process (exec:COMMAND) may be silent while it owes answers."""
+    on_failure: Literal["error", "random"] = "error"
+    """What follows when such an agent fails: the end of the tournament, or a random legal action that is counted."""
 
     def run(self) -> int:
         """Hold it and print the standings."""
+        from hearts_agents.exec_agent import Limits, limited
         from hearts_agents.standings import Standings
         from hearts_agents.tournament import tournament
         from hearts_env.rules import Rules
@@ -65,7 +70,8 @@ class HoldTournament:
         planned = tournament(Rules.parse(self.rules), self.agents, self.deals, seed=self.seed, games=self.games)
         standings = Standings(planned)
         try:
-            finished = hold(standings, self.out, records=self.records)
+            with limited(planned.agents, Limits(self.time_limit, self.on_failure)):
+                finished = hold(standings, self.out, records=self.records)
         finally:
             if standings.deals:
                 print_standings(standings)
@@ -179,6 +185,9 @@ def print_standings(standings: Standings) -> None:
             f"{1000 * line.seconds_per_decision:.3g}",
         )
     out.print(table)
+    for line in standings.standings:
+        if line.failures:
+            out.print(f"{line.agent} failed {line.failures} times: a random action was played instead", soft_wrap=True)
     if len(planned.agents) > 2:
         for pair in standings.differences:
             bounds = interval(pair.payoff, pair.payoff_se)
