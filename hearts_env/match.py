@@ -152,8 +152,25 @@ def _play_deal(info: Lookup, agents: Sequence[Agent], result: Result, rows: Ints
 
 
 def _actions(agents: Sequence[Agent], result: Result, rows: Ints, seen: View) -> Ints:
-    """Ask each agent for the actions of its own seats, and check them."""
-    agent_of = result.lineup[rows, seen.seat]
+    def note(index: int, views: int, seconds: float, failures: int) -> None:
+        result.seconds[index] += seconds
+        result.decisions[index] += views
+        result.failures[index] += failures
+
+    return ask(agents, result.lineup[rows, seen.seat], seen, note)
+
+
+def ask(
+    agents: Sequence[Agent],
+    agent_of: NDArray[np.integer],
+    seen: View,
+    on_asked: Callable[[int, int, float, int], None] | None = None,
+) -> Ints:
+    """Ask each agent, once, for the actions of its own views, and check them; int64 [N].
+
+    agent_of: [N], an index into `agents` for each view.  on_asked: is told which agent was asked, for how many views,
+    the seconds that it took, and how often it failed.  Raises IllegalActionError.
+    """
     actions = np.empty(len(seen), np.int64)
     for index in np.unique(agent_of):
         mine = np.flatnonzero(agent_of == index)
@@ -161,9 +178,9 @@ def _actions(agents: Sequence[Agent], result: Result, rows: Ints, seen: View) ->
         failures = getattr(agents[index], "failures", 0)
         start = time.perf_counter()
         chosen = np.asarray(agents[index].act(part))
-        result.seconds[index] += time.perf_counter() - start
-        result.decisions[index] += len(mine)
-        result.failures[index] += getattr(agents[index], "failures", 0) - failures
+        seconds = time.perf_counter() - start
+        if on_asked:
+            on_asked(index, len(mine), seconds, getattr(agents[index], "failures", 0) - failures)
         check_actions(part, chosen, agents[index].name)
         actions[mine] = chosen
     return actions

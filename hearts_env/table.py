@@ -135,6 +135,36 @@ def _cards(hand: object) -> list[int]:
     return cards
 
 
+def refusal(
+    info: Lookup, state: State, action: object, where: str = "", allowed: int | None = None
+) -> IllegalActionError:
+    """The error that says why `action` is not legal for the seat to act at the one table of `state`.
+
+    where: said after the seat.  allowed: the set of legal actions, where it is not that of `engine.legal`.
+    """
+    if allowed is None:
+        allowed = int(legal(info, state)[0])
+    shown = f"{action!r:.60}"
+    if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
+        shown = str(action)
+        if 0 <= action < len(ACTION_NAMES):
+            shown += f" ({ACTION_NAMES[action]!r})"
+    return IllegalActionError(
+        f"illegal action {shown} by seat {state.turn[0]}{where}: legal are {' '.join(names_in(allowed))} "
+        f"in {show_position(info, state)}"
+    )
+
+
+def whole_action(action: object) -> int | None:
+    """The number that `action` is (an int, a numpy integer or a 0-d array of one), or None for anything else."""
+    if isinstance(action, bool):
+        return None
+    try:
+        return operator.index(action)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
 class Table:
     """One table that is played deal after deal; a value to copy, pickle and set back.
 
@@ -220,25 +250,12 @@ class Table:
 
     def action(self, action: object) -> int | None:
         """The legal action that `action` is (an int, a numpy integer or a 0-d array of one), or None."""
-        if isinstance(action, bool):
-            return None
-        try:
-            number = operator.index(action)  # type: ignore[arg-type]
-        except TypeError:
-            return None
-        return number if 0 <= number < NUM_ACTIONS and self.legal >> number & 1 else None
+        number = whole_action(action)
+        return number if number is not None and 0 <= number < NUM_ACTIONS and self.legal >> number & 1 else None
 
     def refusal(self, action: object) -> IllegalActionError:
         """The error that says why `action` is not legal here."""
-        shown = f"{action!r:.60}"
-        if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
-            shown = str(action)
-            if 0 <= action < len(ACTION_NAMES):
-                shown += f" ({ACTION_NAMES[action]!r})"
-        return IllegalActionError(
-            f"illegal action {shown} by seat {self.turn}: legal are {' '.join(names_in(self.legal))} "
-            f"in {show_position(self.lookup, self.state)}"
-        )
+        return refusal(self.lookup, self.state, action)
 
     def step(self, action: int) -> Rewards | None:
         """Carry out a legal action, and deal the next deal of a game where one is over.
