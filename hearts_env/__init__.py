@@ -1,5 +1,8 @@
 """Hearts for research: a vectorised core for 2 to 7 players, and the environments around it."""
 
+from hearts_env.registration import register, register_with_gymnasium
 from hearts_env.rules import Rules, RulesError
 
-__all__ = ["Rules", "RulesError"]
+__all__ = ["Rules", "RulesError", "register"]
+
+register_with_gymnasium()

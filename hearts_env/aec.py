@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
-import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
@@ -15,25 +13,26 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Bytes, choose, members, names_in
+from hearts_env.cards import NUM_ACTIONS, Bytes, choose, names_in
 from hearts_env.encode import layout
 from hearts_env.match import MAX_DEALS
-from hearts_env.render import coloured, show_state
+from hearts_env.notebook import NOTHING_DEALT, show_html
+from hearts_env.picture import RENDER_MODES, RenderMode, frame
+from hearts_env.registration import register_pettingzoo
 from hearts_env.rewards import Episode, Reward, foul_reward
 from hearts_env.rules import Rules
 from hearts_env.spaces import action_space, encoding_space, masked_space
 from hearts_env.table import EnvError, Table, checked_choice, read_start
 from hearts_env.view import View, view
+from hearts_env.whole import whole_space, whole_state
 
 MaskIn = Literal["observation", "info", "both"]
 OnIllegal = Literal["terminate", "random", "raise"]
-RenderMode = Literal["human", "ansi"]
 Mask = NDArray[np.int8]
 Observation = Bytes | dict[str, Bytes | Mask]
 
 MASK_IN: tuple[MaskIn, ...] = ("observation", "info", "both")
 ON_ILLEGAL: tuple[OnIllegal, ...] = ("terminate", "random", "raise")
-RENDER_MODES: tuple[RenderMode, ...] = ("human", "ansi")
 
 
 class Info(dict[str, Any]):
@@ -80,7 +79,7 @@ class HeartsAEC(AECEnv[str, Observation, int]):
     on_illegal: what an illegal action does: "terminate" ends the episode, with `rewards.foul_reward` for the
         offender and nothing for the others; "random" plays a random legal action instead; "raise" raises
         IllegalActionError and leaves the table as it is.
-    render_mode: "ansi": `render` returns text; "human": every step is printed.
+    render_mode: "ansi": `render` returns text; "rgb_array": a picture (extra `render`); "human": every step is printed.
     pad, order: see `encode.layout`.
     max_deals: a game that is not over after so many deals is truncated.
 
@@ -118,7 +117,7 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         # A space for each seat, since a space holds the generator that it samples with.
         self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
-        self.state_space = self._state_space()
+        self.state_space = whole_space(self._layout)
         self.agents = []
         self.agent_selection = ""
         self._skip_agent_selection: Any = None
@@ -213,32 +212,25 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         return self.action_spaces[agent]
 
     def state(self) -> Bytes:
-        """Everything, hidden cards too, for a central critic: uint8 [S].
-
-        Seat 0's encoding; then, with P seats as in the encoding, P*52 bytes of hands, P*52 bytes of picks, and P bytes
-        of which one is set for the seat to act.
-        """
+        """Everything, hidden cards too, for a central critic: uint8 [S], see `whole.whole_state`."""
         self._check_begun("state")
-        state, seats = self._table.state, self._layout.seats
-        hidden = np.zeros((2, seats), np.int64)
-        hidden[0, : state.hands.shape[1]] = state.hands[0]
-        hidden[1, : state.picks.shape[1]] = state.picks[0]
-        own = self._table.encode(self._layout, 0)
-        turn = (np.arange(seats) == self._table.turn).astype(np.uint8)
-        return np.concatenate([own, members(hidden).ravel(), turn])
+        return whole_state(self._layout, self._table.state, self._table.encode(self._layout, 0))
 
-    def render(self) -> str | None:
-        """The table with all hands face up: the text in mode "ansi"; printed, in colour, in mode "human"."""
+    def render(self) -> Any:
+        """The table with all hands face up: text, a picture uint8 [height, width, 3], or printed in mode "human"."""
         self._check_begun("render")
         if self.render_mode is None:
-            gymnasium.logger.warn("render() does nothing without a render_mode: 'human' or 'ansi'", stacklevel=2)
+            gymnasium.logger.warn(
+                f"render() does nothing without a render_mode: {', '.join(RENDER_MODES)}", stacklevel=2
+            )
             return None
-        text = show_state(self._table.lookup, self._table.state)
-        if self.render_mode == "ansi":
-            return text
-        plain = "NO_COLOR" in os.environ or not sys.stdout.isatty()
-        print(text if plain else coloured(text), end="\n\n", flush=True)
-        return None
+        return frame(self.render_mode, self._table.lookup, self._table.state)
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook."""
+        if self._deal_ids is None:
+            return NOTHING_DEALT
+        return show_html(self._table.lookup, self._table.state)
 
     def close(self) -> None:
         """Nothing to release."""
@@ -356,11 +348,6 @@ class HeartsAEC(AECEnv[str, Observation, int]):
     def _observation_space(self) -> spaces.Space[Any]:
         return encoding_space(self._layout) if self.mask_in == "info" else masked_space(self._layout)
 
-    def _state_space(self) -> spaces.Box:
-        own = encoding_space(self._layout)
-        high = np.concatenate([own.high, np.ones(self._layout.seats * (2 * NUM_CARDS + 1), np.uint8)])
-        return spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
-
 
 def _generator(state: Any) -> np.random.Generator | None:
     if state is None:
@@ -368,3 +355,6 @@ def _generator(state: Any) -> np.random.Generator | None:
     bits = np.random.PCG64(0)
     bits.state = state
     return np.random.Generator(bits)
+
+
+register_pettingzoo()

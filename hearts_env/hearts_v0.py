@@ -1,9 +1,11 @@
-"""Hearts for PettingZoo: `hearts_v0.env(...)`."""
+"""Hearts for PettingZoo: `hearts_v0.env(...)` and `hearts_v0.parallel_env(...)`."""
 
 from hearts_env.aec import HeartsAEC
+from hearts_env.parallel import HeartsParallel
 
 raw_env = HeartsAEC
 env = HeartsAEC
 """The same: the checks of PettingZoo's wrappers are within, at a tenth of their cost."""
+parallel_env = HeartsParallel
 
-__all__ = ["env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env"]

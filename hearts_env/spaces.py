@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
-from hearts_env.cards import NUM_ACTIONS, NUM_CARDS
+from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Ints, choose
 from hearts_env.encode import Layout
+
+_WORD = 8
+"""Bytes of a set."""
 
 
 def encoding_space(layout: Layout) -> spaces.Box:
@@ -33,3 +37,14 @@ def masked_space(layout: Layout, size: int = NUM_ACTIONS) -> spaces.Dict:
 def action_space(size: int = NUM_ACTIONS) -> spaces.Discrete[Any]:
     """The actions: cards 0 to 51, moon: add 52, moon: subtract 53 (and NOOP 54 where `size` has room for it)."""
     return spaces.Discrete(size)
+
+
+def sample_masked(masks: NDArray[np.int8], random: np.random.Generator) -> Ints:
+    """A random legal action for each mask, all equally likely: int8 [N, A] to int64 [N]; NO_CARD where a mask is empty.
+
+    For a thousand tables about a hundred times as fast as `space.sample(mask=...)`.
+    """
+    sets = np.zeros((len(masks), _WORD), np.uint8)
+    packed = np.packbits(masks.view(np.uint8), axis=1, bitorder="little")
+    sets[:, : packed.shape[1]] = packed
+    return choose(sets.view("<i8")[:, 0], random.random(len(masks)))

@@ -440,7 +440,7 @@ def test_a_start_that_cannot_be_is_refused_with_the_reason(options: Any, message
         ({"mask_in": None}, "mask_in=None: must be one of 'observation'"),
         ({"reward": "score"}, "reward='score': must be one of 'points'"),
         ({"on_illegal": "ignore"}, "on_illegal='ignore'"),
-        ({"render_mode": "rgb_array"}, "render_mode='rgb_array'"),
+        ({"render_mode": "svg"}, "render_mode='svg'"),
         ({"max_deals": 0}, "max_deals=0"),
         ({"rules": 4}, "rules=4: must be Rules"),
         ({"rules": "omnibus,moon=maybe"}, "moon='maybe'"),
@@ -669,7 +669,7 @@ def test_every_phase_can_be_rendered() -> None:
 def test_the_name_and_metadata_are_those_pettingzoo_asks_for() -> None:
     env = hearts_v0.env()
     assert str(env) == "hearts_v0"
-    assert env.metadata["render_modes"] == ["human", "ansi"]
+    assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array"]
     assert env.metadata["is_parallelizable"] is False
     assert env.metadata["render_fps"] > 0
     assert env.render_mode is None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 LAYERS = [
-    ["executor"],
+    ["executor", "registration"],
     ["cards", "variants"],
     ["rules"],
     ["lookup", "explain"],
@@ -32,9 +32,13 @@ LAYERS = [
     ["record"],
     ["replay"],
     ["render", "spaces"],
+    ["scene", "whole"],
+    ["picture", "notebook"],
     ["table"],
-    ["aec"],
-    ["hearts_v0"],
+    ["aec", "opponents"],
+    ["parallel", "learner"],
+    ["vector"],
+    ["single", "hearts_v0"],
 ]
 """The modules of hearts_env, each importing only from layers above its own."""
 PACKAGES = ["hearts_env", "hearts_agents", "hearts_train"]
