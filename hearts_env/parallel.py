@@ -155,7 +155,7 @@ class HeartsParallel(ParallelEnv[str, Observation, int]):
     def state(self) -> Any:
         """Everything, hidden cards too, for a central critic: see `whole.whole_state`."""
         self._check_begun("state")
-        return whole_state(self._layout, self._table.lookup, self._table.state)
+        return whole_state(self._layout, self._table.state, self._table.encode(self._layout, 0))
 
     def render(self) -> Any:
         """The table with all hands face up: text, a picture uint8 [height, width, 3], or printed in mode "human"."""

@@ -22,7 +22,7 @@ from hearts_env.cards import (
     parse_card,
 )
 from hearts_env.encode import Layout
-from hearts_env.engine import deal, shuffle, single_deal_no
+from hearts_env.engine import deal, legal, shuffle, single_deal_no
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.match import MAX_DEALS, IllegalActionError, next_deal_id
 from hearts_env.notation import check_hands, parse_hand, show_position

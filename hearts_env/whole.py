@@ -6,23 +6,20 @@ import numpy as np
 from gymnasium import spaces
 
 from hearts_env.cards import NUM_CARDS, Bytes, members
-from hearts_env.encode import Layout, encode
-from hearts_env.lookup import Lookup
+from hearts_env.encode import Layout
 from hearts_env.spaces import encoding_space
 from hearts_env.state import State
-from hearts_env.view import view
 
 
-def whole_state(layout: Layout, lookup: Lookup, state: State) -> Bytes:
-    """Everything at the first table of `state`: uint8 [S].
+def whole_state(layout: Layout, state: State, own: Bytes) -> Bytes:
+    """Everything at the one table of `state`: uint8 [S].
 
-    Seat 0's encoding; then, with P seats as in the encoding, P*52 bytes of hands, P*52 bytes of picks, and P bytes of
-    which one is set for the seat to act.
+    own: uint8 [F], seat 0's encoding, with which it begins; then, with P seats as in the encoding, P*52 bytes of hands,
+    P*52 bytes of picks, and P bytes of which one is set for the seat to act.
     """
     hidden = np.zeros((2, layout.seats), np.int64)
-    hidden[0, : lookup.num_players] = state.hands[0]
-    hidden[1, : lookup.num_players] = state.picks[0]
-    own = encode(layout, view(lookup, state, [0]))[0]
+    hidden[0, : state.hands.shape[1]] = state.hands[0]
+    hidden[1, : state.picks.shape[1]] = state.picks[0]
     turn = (np.arange(layout.seats) == state.turn[0]).astype(np.uint8)
     return np.concatenate([own, members(hidden).ravel(), turn])
 

@@ -6,11 +6,16 @@ import doctest
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_the_code_in_the_readme_prints_what_it_says() -> None:
-    assert doctest.testfile(str(ROOT / "README.md"), module_relative=False).failed == 0
+@pytest.mark.parametrize("page", ["README.md", "docs/environments.md"])
+def test_the_code_on_the_page_prints_what_it_says(page: str) -> None:
+    result = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert result.attempted > 5
+    assert result.failed == 0
 
 
 def test_generated_parts_of_the_documents_are_up_to_date() -> None:
