@@ -62,7 +62,7 @@ class State:
         return len(self.phase)
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
-        return (getattr(self, field.name) for field in fields(self))
+        return (getattr(self, name) for name in _NAMES)
 
     @staticmethod
     def empty(lookup: Lookup, tables: int) -> State:
@@ -102,7 +102,7 @@ class State:
 
     def take(self, rows: Rows | Bools) -> State:
         """A copy of some tables."""
-        return State(*(np.array(array[rows]) for array in self))
+        return State(*(rows_of(array, rows) for array in self))
 
     def put(self, rows: Rows, other: State) -> None:
         """Overwrite some tables with those of `other`, in order."""
@@ -122,3 +122,13 @@ class State:
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
         return sum(array.nbytes for array in self)
+
+
+_NAMES = tuple(field.name for field in fields(State))
+
+
+def rows_of(array: NDArray[Any], rows: Rows | Bools) -> NDArray[Any]:
+    """A copy of some rows; by `take` where it can, which is twice as fast as indexing."""
+    if isinstance(rows, np.ndarray) and rows.dtype != np.bool_:
+        return array.take(rows, axis=0)
+    return np.array(array[rows])

@@ -13,7 +13,7 @@ from hearts_env.engine import legal, mix, pass_offset
 from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
 from hearts_env.scoring import card_points
-from hearts_env.state import DEAL_OVER, MOON, PASS, Rows, State
+from hearts_env.state import DEAL_OVER, MOON, PASS, Rows, State, rows_of
 
 
 @dataclass(slots=True)
@@ -55,8 +55,7 @@ class View:
 
     def take(self, rows: Rows | Bools) -> View:
         """Some of the views, as a copy."""
-        names = [field.name for field in fields(self)][1:]
-        return View(self.lookup, *(np.array(getattr(self, name)[rows]) for name in names))
+        return View(self.lookup, *(rows_of(getattr(self, name), rows) for name in _NAMES))
 
     @property
     def trick(self) -> NDArray[np.int8]:
@@ -102,6 +101,9 @@ class View:
         """uint64 [N]: a random number for this decision, the same in every batch."""
         decision = (self.phase.astype(np.int64) << 16) | (self.count << 8) | self.seat
         return mix(mix(self.table_key.view(np.uint64)) + decision.view(np.uint64))
+
+
+_NAMES = tuple(field.name for field in fields(View))[1:]
 
 
 @executed
