@@ -28,8 +28,8 @@ LAYERS = [
     ["held", "one_table"],
     ["compiled"],
     ["agent"],
-    ["worlds", "match"],
-    ["record"],
+    ["worlds", "match", "tree"],
+    ["record", "exact"],
     ["replay"],
     ["render", "spaces"],
     ["table"],
@@ -78,6 +78,16 @@ def test_packages_import_only_from_packages_to_their_left(package: str) -> None:
     later = PACKAGES[PACKAGES.index(package) + 1 :]
     for path in folder(package).glob("*.py"):
         assert not {module for module in imported(path) if module.split(".")[0] in later}, path.name
+
+
+def test_adapters_import_the_core_and_not_each_other() -> None:
+    core = {f"hearts_env.{name}" for layer in LAYERS for name in layer} | {"hearts_env", "hearts_env.adapters"}
+    for path in (folder("hearts_env") / "adapters").glob("*.py"):
+        ours = {module for module in imported(path) if module.startswith("hearts_")}
+        assert ours <= core, f"{path.name} imports {sorted(ours - core)}"
+    for layer in LAYERS:
+        for name in layer:
+            assert "hearts_env.adapters" not in " ".join(imported(folder("hearts_env") / f"{name}.py")), name
 
 
 def test_importing_hearts_env_loads_neither_torch_nor_numba_nor_matplotlib() -> None:
