@@ -17,7 +17,7 @@ from pettingzoo import AECEnv
 
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Bytes, choose, members, names_in
 from hearts_env.encode import layout
-from hearts_env.match import MAX_DEALS
+from hearts_env.match import MAX_DEALS, Deals
 from hearts_env.render import coloured, show_state
 from hearts_env.rewards import Episode, Reward, foul_reward
 from hearts_env.rules import Rules
@@ -132,6 +132,11 @@ class HeartsAEC(AECEnv[str, Observation, int]):
     def rules(self) -> Rules:
         """The rules of the table."""
         return self._table.lookup.rules
+
+    @property
+    def finished_deal(self) -> Deals | None:
+        """The deal that was finished last, also where the next has been dealt; None before the first."""
+        return self._table.finished
 
     # -- the PettingZoo interface ------------------------------------------------------------------------------------
 

@@ -31,10 +31,10 @@ LAYERS = [
     ["worlds", "match", "tree"],
     ["record", "exact"],
     ["replay"],
-    ["render", "spaces"],
+    ["render", "spaces", "dataset"],
     ["table"],
     ["aec"],
-    ["hearts_v0"],
+    ["hearts_v0", "wrappers"],
 ]
 """The modules of hearts_env, each importing only from layers above its own."""
 PACKAGES = ["hearts_env", "hearts_agents", "hearts_train"]
