@@ -29,7 +29,7 @@ LAYERS = [
     ["compiled"],
     ["agent"],
     ["worlds", "match", "tree"],
-    ["record", "exact"],
+    ["record", "exact", "text_view"],
     ["replay"],
     ["render", "spaces", "dataset"],
     ["table"],
