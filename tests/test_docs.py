@@ -6,11 +6,18 @@ import doctest
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_the_code_in_the_readme_prints_what_it_says() -> None:
     assert doctest.testfile(str(ROOT / "README.md"), module_relative=False).failed == 0
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_the_examples_in_the_documents_print_what_they_say(path: Path) -> None:
+    assert doctest.testfile(str(path), module_relative=False).failed == 0
 
 
 def test_generated_parts_of_the_documents_are_up_to_date() -> None:

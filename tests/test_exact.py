@@ -19,6 +19,7 @@ from hearts_env.lookup import lookup
 from hearts_env.rules import Rules
 from hearts_env.tree import TreeError, all_deals, count_deals, grow
 from hearts_env.view import View
+from hearts_train.cli import main
 
 SMALL = ("small_two", "small_three", "small_four")
 SMALLER = (
@@ -212,6 +213,16 @@ class Cheat:
 def test_probabilities_that_are_none_are_refused(change: Callable[[Policy], Policy], sentence: str) -> None:
     with pytest.raises(PolicyError, match=f"agent 'cheat'.*{sentence}"):
         evaluate(TREES[SMALLER[0]], Cheat(change))
+
+
+def test_the_program_prints_what_the_best_response_gains(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exploit", "random", "rule", "--rules", "small_two"]) == 0
+    out = capsys.readouterr().out
+    assert "560 deals, 11,920 positions" in out
+    assert "random  3.019643" in out
+    assert "rule    2.317857" in out
+    assert main(["exploit", "rule", "--rules", "small_four_twenty"]) == 2
+    assert "positions after 0 actions" in capsys.readouterr().err
 
 
 def test_moons_are_chosen_in_some_positions_of_small_three() -> None:

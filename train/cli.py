@@ -12,6 +12,7 @@ import tyro
 from hearts_train.agent_command import AnswerRequests
 from hearts_train.bench_command import Bench
 from hearts_train.demo import Demo
+from hearts_train.exploit_command import Exploit
 from hearts_train.listings import ListAgents, ListRules
 from hearts_train.play_command import Play
 from hearts_train.record_commands import CheckRecords, ExportRecords, ShowDeal, ShowRecord
@@ -44,6 +45,7 @@ COMMANDS: dict[str, type[Command]] = {
     "tournament": HoldTournament,
     "play": Play,
     "agent": AnswerRequests,
+    "exploit": Exploit,
     "train": Train,
     "bench": Bench,
     "demo": Demo,
