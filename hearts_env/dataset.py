@@ -17,6 +17,7 @@ from hearts_env.cards import NO_CARD
 from hearts_env.encode import action_mask, encode, layout
 from hearts_env.engine import deal, step
 from hearts_env.lookup import lookup
+from hearts_env.match import NO_DEAL_ID
 from hearts_env.notation import script
 from hearts_env.record import Record, RecordError
 from hearts_env.replay import replay_all
@@ -25,7 +26,6 @@ from hearts_env.rules import Rules
 from hearts_env.state import State
 from hearts_env.view import view
 
-NO_DEAL_ID = -1
 _CHUNK = 512
 
 Columns = dict[str, NDArray[Any]]

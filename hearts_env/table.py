@@ -24,7 +24,7 @@ from hearts_env.cards import (
 from hearts_env.encode import Layout
 from hearts_env.engine import deal, shuffle, single_deal_no
 from hearts_env.lookup import Lookup, lookup
-from hearts_env.match import MAX_DEALS, Deals, IllegalActionError, next_deal_id
+from hearts_env.match import MAX_DEALS, NO_DEAL_ID, Deals, IllegalActionError, next_deal_id
 from hearts_env.notation import check_hands, dealt_hands, parse_hand, show_position
 from hearts_env.one_table import OneTable
 from hearts_env.rewards import EPISODES, REWARDS, Episode, Reward, Rewards, step_rewards
@@ -32,8 +32,6 @@ from hearts_env.rules import Rules
 from hearts_env.scoring import is_over
 from hearts_env.state import DEAL_OVER, GAME_OVER, PASS, State
 
-NO_DEAL_ID = -1
-"""The deal id of hands that were given and not shuffled."""
 _LIMIT = 2**30
 """Deal numbers and scores that are given stay below this, so that a game cannot leave 32 bits."""
 

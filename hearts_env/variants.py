@@ -175,9 +175,7 @@ PRESETS: Final[dict[str, Preset]] = {
         {"num_players": 2, "deck": "C246 H68A SQA"}, "SM", "two players, eight cards, two of them dead"
     ),
     "small_two_pass": Preset(
-        {"num_players": 2, "deck": "C246 H68A SQA", "pass_count": 1, "pass_cycle": [1]},
-        "SM",
-        "the same, and each passes a card",
+        {"num_players": 2, "deck": "C246 H68A SQA", "pass_count": 1, "pass_cycle": [1]}, "SM", "the same with a pass"
     ),
     "small_two_ten": Preset({"num_players": 2, "deck": "C246 H468A SQKA"}, "SM", "two players, ten cards, two dead"),
     "small_three": Preset(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
@@ -14,7 +13,7 @@ from hearts_env.aec import HeartsAEC, Observation
 from hearts_env.match import Deals
 from hearts_env.record import records_of
 from hearts_env.rules import Rules
-from hearts_env.table import NO_DEAL_ID, EnvError, checked_rules
+from hearts_env.table import EnvError, checked_rules
 
 
 class RecordDeals(BaseWrapper[str, Observation, int]):
@@ -45,11 +44,7 @@ def write_records(file: TextIO, rules: Rules, deals: Deals, names: Sequence[Sequ
 
     As the hook of a match: `play(..., on_deals=lambda deals: write_records(file, rules, deals, names))`.
     """
-    for record in records_of(rules, deals, names):
-        payload = record.to_dict()
-        if record.deal_id == NO_DEAL_ID:
-            del payload["deal_id"]
-        file.write(json.dumps(payload) + "\n")
+    file.writelines(record.to_json() + "\n" for record in records_of(rules, deals, names))
     file.flush()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -88,6 +89,16 @@ def test_adapters_import_the_core_and_not_each_other() -> None:
     for layer in LAYERS:
         for name in layer:
             assert "hearts_env.adapters" not in " ".join(imported(folder("hearts_env") / f"{name}.py")), name
+
+
+def test_an_adapter_without_its_library_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "hearts_env.adapters.openspiel", raising=False)
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(
+        ImportError, match=r"this adapter needs pyspiel: install the extra, pip install 'hearts_env\["
+    ) as e:
+        importlib.import_module("hearts_env.adapters.openspiel")
+    assert isinstance(e.value, ValueError)
 
 
 def test_importing_hearts_env_loads_neither_torch_nor_numba_nor_matplotlib() -> None:

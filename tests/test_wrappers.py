@@ -15,8 +15,8 @@ from hearts_agents import make
 from hearts_env import Rules, hearts_v0
 from hearts_env.aec import HeartsAEC
 from hearts_env.cards import names_in
-from hearts_env.dataset import NO_DEAL_ID, DatasetError, decisions, export, parsed
-from hearts_env.match import play
+from hearts_env.dataset import DatasetError, decisions, export, parsed
+from hearts_env.match import NO_DEAL_ID, play
 from hearts_env.record import Record
 from hearts_env.replay import check_lines, replay
 from hearts_env.table import EnvError
