@@ -24,7 +24,6 @@ from hearts_env.cards import (
     CARD_NAMES,
     NO_CARD,
     NO_SEAT,
-    NOTHING,
     SUBTRACT,
     SUIT_SETS,
     CardError,
@@ -35,6 +34,7 @@ from hearts_env.cards import (
     names_in,
     parse_card,
 )
+from hearts_env.cards import NOTHING as NOTHING
 from hearts_env.cards import SUIT_SIGNS as SUIT_SIGNS
 from hearts_env.cards import parse_hand as parse_hand
 from hearts_env.cards import show_suits as show_suits
