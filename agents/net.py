@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hearts_env.agent import uniform
+from hearts_env.agent import Policy, uniform
 from hearts_env.cards import NUM_ACTIONS, Ints
 from hearts_env.encode import ENCODING_VERSION, Layout, encode, layout
 from hearts_env.lookup import lookup
@@ -138,9 +138,25 @@ class NetAgent:
         self._net = net
         self._sample = sample
 
-    @torch.inference_mode()
     def act(self, view: View) -> Ints:
         """A legal action for each view, int64 [N].  Raises NetError where the rules have another player count."""
+        logits = self._logits(view)
+        if self._sample:
+            result: Ints = draw(logits, torch.from_numpy(uniform(view).astype(np.float32))).numpy()
+        else:
+            result = logits.argmax(1).numpy()
+        return result
+
+    def probabilities(self, view: View) -> Policy:
+        """What actions are drawn from, float64 [N, A]; without `sample` all of it on the most probable action."""
+        logits = self._logits(view)
+        table = logits.double().softmax(1) if self._sample else F.one_hot(logits.argmax(1), NUM_ACTIONS).double()
+        result: Policy = table.numpy()
+        return result
+
+    @torch.inference_mode()
+    def _logits(self, view: View) -> Tensor:
+        """The logits of each view, float32 [N, A], on the CPU."""
         spec = self._net.spec
         if not spec.pad and view.lookup.num_players != spec.rules.num_players:
             raise NetError(
@@ -149,14 +165,11 @@ class NetAgent:
             )
         rows = encode(layout(view.lookup, pad=spec.pad, order=spec.order), view)
         device = self._net.stem.weight.device
-        draws = torch.from_numpy(uniform(view).astype(np.float32)).to(device) if self._sample else None
-        actions = torch.empty(len(view), dtype=torch.int64)
+        logits = torch.empty(len(view), NUM_ACTIONS)
         for begin in range(0, len(view), _ROWS):
             part = slice(begin, begin + _ROWS)
-            logits, _ = self._net(torch.from_numpy(rows[part]).to(device))
-            actions[part] = logits.argmax(1) if draws is None else draw(logits, draws[part])
-        result: Ints = actions.numpy()
-        return result
+            logits[part] = self._net(torch.from_numpy(rows[part]).to(device))[0]
+        return logits
 
 
 def net_agent(name: str, detail: str) -> NetAgent:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hearts_env.agent import uniform
-from hearts_env.cards import Ints, choose
+from hearts_env.agent import Policy, uniform
+from hearts_env.cards import NUM_ACTIONS, Ints, choose, members
 from hearts_env.view import View
 
 
@@ -18,3 +18,9 @@ class RandomAgent:
     def act(self, view: View) -> Ints:
         """A random legal action for each view, int64 [N]."""
         return choose(view.legal, uniform(view, self._seed))
+
+    def probabilities(self, view: View) -> Policy:
+        """The same for every legal action, float64 [N, A]."""
+        legal = members(view.legal, NUM_ACTIONS)
+        result: Policy = legal / legal.sum(axis=1, keepdims=True)
+        return result

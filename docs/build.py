@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import benchmark_tables
 from hearts_agents import AGENTS, make
@@ -21,11 +22,13 @@ from hearts_env.explain import field_docs
 from hearts_env.lookup import lookup
 from hearts_env.match import play
 from hearts_env.rules import Rules
+from hearts_env.tree import count_deals
 from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
 from hearts_env.view import View
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
+SMALL = ROOT / "benchmarks" / "results" / "small_hearts.json"
 
 
 def fields() -> str:
@@ -155,6 +158,45 @@ class _Overheard:
         return actions
 
 
+def _small() -> dict[str, Any]:
+    """What benchmarks/small_hearts.py found last."""
+    kept: dict[str, Any] = json.loads(SMALL.read_text(encoding="utf-8"))
+    return kept
+
+
+def small() -> str:
+    """The small packs and the sizes of their game trees."""
+    sizes = {row["rules"]: row for row in _small()["sizes"]}
+    rows = []
+    for name, preset in PRESETS.items():
+        if preset.source != "SM":
+            continue
+        rules = Rules.preset(name)
+        row = sizes.get(name)
+        counted = ("", "", "")
+        if row:
+            counted = (f"{row['positions']:,}", f"{row['endings']:,}", f"{row['infosets'][0]:,}")
+        rows.append((f"`{name}`", f"`{rules.show()}`", f"{count_deals(lookup(rules)):,}", *counted))
+    return table(("preset", "rules", "deals", "positions", "ways to end", "information sets a seat"), rows)
+
+
+def exploit() -> str:
+    """How far agents can be exploited."""
+    rows = [
+        (f"`{row['rules']}`", f"`{row['agent']}`", f"{row['nash_conv']:.6f}", f"{row['seconds']}")
+        for row in _small()["agents"]
+    ]
+    return table(("rules", "agent", "NashConv", "seconds, the tree given"), rows)
+
+
+def cfr() -> str:
+    """NashConv of the average policy of CFR by its iterations."""
+    kept = _small()["cfr"]
+    rows = [(str(row["iterations"]), f"{row['ours']:.12f}", f"{row['openspiel']:.12f}") for row in kept["rows"]]
+    head = ("iterations of CFR", f"NashConv on `{kept['rules']}`, hearts_env.exact", "OpenSpiel")
+    return table(head, rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "fields": fields,
     "sources": sources,
@@ -173,6 +215,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "ratios": benchmark_tables.ratios,
     "overhead": benchmark_tables.overhead,
     "transcript": transcript,
+    "small": small,
+    "exploit": exploit,
+    "cfr": cfr,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 

@@ -15,7 +15,7 @@ from pettingzoo import AECEnv
 
 from hearts_env.cards import NUM_ACTIONS, Bytes, choose, names_in
 from hearts_env.encode import layout
-from hearts_env.match import MAX_DEALS
+from hearts_env.match import MAX_DEALS, Deals
 from hearts_env.notebook import NOTHING_DEALT, show_html
 from hearts_env.picture import RENDER_MODES, RenderMode, frame
 from hearts_env.registration import register_pettingzoo
@@ -131,6 +131,11 @@ class HeartsAEC(AECEnv[str, Observation, int]):
     def rules(self) -> Rules:
         """The rules of the table."""
         return self._table.lookup.rules
+
+    @property
+    def finished_deal(self) -> Deals | None:
+        """The deal that was finished last, also where the next has been dealt; None before the first."""
+        return self._table.finished
 
     # -- the PettingZoo interface ------------------------------------------------------------------------------------
 

@@ -7,11 +7,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import Ints
+from hearts_env.cards import NUM_ACTIONS, Ints, members
 from hearts_env.engine import mix
 from hearts_env.view import View
 
+Policy = NDArray[np.float64]
+"""Probabilities of the actions in each of N views, float64 [N, A]."""
+
 _TO_UNIT = 2.0**-53
+_ROUNDING = 1e-6
 
 
 @runtime_checkable
@@ -29,6 +33,42 @@ class Agent(Protocol):
     def act(self, view: View) -> Ints:
         """One legal action for each view, int64 [N]: a member of `view.legal`, which is never empty."""
         ...
+
+
+@runtime_checkable
+class StochasticAgent(Agent, Protocol):
+    """An agent that draws its actions and can say with which probabilities."""
+
+    def probabilities(self, view: View) -> Policy:
+        """The probability of each action in each view, float64 [N, A]; 0 where it is not legal.
+
+        What `act` does for a view depends on chance (`View.key`); this does not.
+        """
+        ...
+
+
+class PolicyError(ValueError):
+    """Probabilities that are none, or that give something to an illegal action."""
+
+
+def policy(agent: Agent, view: View) -> Policy:
+    """The probability of each action in each view, float64 [N, A]: what a StochasticAgent says, or 1 for the action
+    that any other agent takes.
+
+    Raises PolicyError that names the agent.
+    """
+    if not isinstance(agent, StochasticAgent):
+        table = np.zeros((len(view), NUM_ACTIONS))
+        table[np.arange(len(view)), agent.act(view)] = 1
+    else:
+        table = np.asarray(agent.probabilities(view), np.float64)
+    if table.shape != (len(view), NUM_ACTIONS):
+        raise PolicyError(f"agent {agent.name!r}: probabilities must be {(len(view), NUM_ACTIONS)}, not {table.shape}")
+    if not (np.abs(table.sum(axis=1) - 1) < _ROUNDING).all() or (table < 0).any():
+        raise PolicyError(f"agent {agent.name!r}: probabilities must not be negative and sum to 1 for each view")
+    if (table * (1 - members(view.legal, NUM_ACTIONS)) > 0).any():
+        raise PolicyError(f"agent {agent.name!r} gives an illegal action a probability")
+    return table
 
 
 def uniform(view: View, salt: int = 0) -> NDArray[np.float64]:

@@ -75,6 +75,9 @@ def parse_card(text: str) -> int:
 
 
 _SUIT_SIGNS = str.maketrans("♣♧♦♢♥♡♠♤", "CCDDHHSS")
+SUIT_SIGNS = "♣♦♥♠"
+NOTHING = "-"
+"""An empty hand, or a seat that has picked nothing."""
 
 
 def card_set(cards: Iterable[int]) -> int:
@@ -98,6 +101,37 @@ def cards_in(cards: int) -> list[int]:
 def names_in(cards: int) -> list[str]:
     """The names of the members of one set of actions, lowest first."""
     return [ACTION_NAMES[card] for card in cards_in(cards)]
+
+
+def show_suits(cards: int, signs: bool = False) -> str:
+    """The cards of a set by suit, as in `C25 SQ`, or with `signs` as in `♣25 ♠Q`; `-` for none."""
+    parts = []
+    for suit, mark in enumerate(SUIT_SIGNS if signs else SUITS):
+        ranks = "".join(RANKS[card % NUM_RANKS] for card in cards_in(int(cards) & SUIT_SETS[suit]))
+        if ranks:
+            parts.append(mark + ranks)
+    return " ".join(parts) or NOTHING
+
+
+def parse_hand(text: str) -> int:
+    """The set of cards that `text` lists, by name (`2C QS`) or by suit (`C25 SQ`, `♣25 ♠Q`).
+
+    Raises CardError for what is no card, for a card that stands twice, and for nothing at all (write `-`).
+    """
+    held = 0
+    for word in [] if text.strip() == NOTHING else text.split() or [""]:
+        for card in _cards_of(word):
+            if held >> card & 1:
+                raise CardError(f"{CARD_NAMES[card]} stands twice in {text!r:.200}")
+            held |= 1 << card
+    return held
+
+
+def _cards_of(word: str) -> list[int]:
+    suit, ranks = word[:1].upper().translate(_SUIT_SIGNS), word[1:].replace("10", "T")
+    if suit and suit in SUITS and ranks:
+        return [parse_card(rank + suit) for rank in ranks]
+    return [parse_card(word)]
 
 
 def bit(cards: Ints) -> Sets:

@@ -9,9 +9,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hearts_env.cards import RANKS
+from hearts_env.cards import ALL_CARDS, NUM_CARDS, RANKS, show_suits
 from hearts_env.rules import Rules
-from hearts_env.variants import SOURCES
+from hearts_env.variants import PRESETS, SOURCES
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -159,18 +159,29 @@ def cited(source: str) -> list[str]:
 
 def _cards(rules: Rules) -> list[str]:
     size = rules.hand_size * rules.num_players + rules.dead_cards
-    without = f" without {_pack(rules)}" if rules.removed else ""
+    without = f" ({_pack(rules)})" if _is_small(rules) else f" without {_pack(rules)}" if rules.removed else ""
     dead = f"; {_number(rules.dead_cards)} more are dead and never seen" if rules.dead_cards else ""
     sides = f"; {meaning_of(rules, 'teams')[0]}" if rules.teams else ""
     return [f"{_number(rules.num_players)} players, {size} cards{without}, {rules.hand_size} each{dead}{sides}"]
 
 
 def _pack(rules: Rules) -> str:
-    """The cards left out: whole ranks as such, in a short list."""
+    """The cards left out, or of a small pack the cards that are in: whole ranks as such, in a short list."""
     removed = rules.removed
+    if _is_small(rules):
+        return show_suits(ALL_CARDS & ~rules.removed_set)
     ranks = [rank for rank in RANKS if sum(name[0] == rank for name in removed) == len("CDHS")]
     others = [name for name in removed if name[0] not in ranks]
     return " ".join([*([f"all {' '.join(ranks)}"] if ranks else []), *(["and"] if ranks and others else []), *others])
+
+
+def _pack_side(rules: Rules) -> str:
+    return "cards in" if _is_small(rules) else "left out of"
+
+
+def _is_small(rules: Rules) -> bool:
+    """Is it shorter to name the cards of the pack than those that are not in it?"""
+    return len(rules.removed) >= NUM_CARDS // 2
 
 
 def _passing(rules: Rules) -> list[str]:
@@ -272,11 +283,19 @@ def _cycle_source(rules: Rules) -> str:
     if rules.pass_cycle == Rules(num_players=rules.num_players).pass_cycle:
         return "GR" if rules.num_players == 2 else "SC"
     always_right = rules.pass_cycle == (rules.num_players - 1,) and rules.num_players > 2
-    return "PA, GK" if always_right else {(1, 0): "FB", (1, 2, 0): "wlux_test_site"}.get(rules.pass_cycle, "none known")
+    return (
+        "PA, GK"
+        if always_right
+        else {(1, 0): "FB", (1,): "SM", (1, 2, 0): "wlux_test_site"}.get(rules.pass_cycle, "none known")
+    )
+
+
+_SMALL = [preset for preset in PRESETS.values() if preset.source == "SM"]
 
 
 def _deck_source(rules: Rules) -> str:
-    return {"seed": "SC, GR", "morehead": "HG"}.get(str(rules.deck), "a pack of your own")
+    known = {"seed": "SC, GR", "morehead": "HG", **{str(one.fields.get("deck")): "SM" for one in _SMALL}}
+    return known.get(str(rules.deck), "a pack of your own")
 
 
 _MEANINGS: dict[str, Callable[[Rules], tuple[str, str]]] = {
@@ -284,11 +303,11 @@ _MEANINGS: dict[str, Callable[[Rules], tuple[str, str]]] = {
         f"{_number(rules.num_players)} players, {rules.hand_size} cards each",
         "GR" if rules.num_players == 2 else "SC",
     ),
-    "deck": lambda rules: (f"left out of the pack: {_pack(rules) or 'nothing'}", _deck_source(rules)),
+    "deck": lambda rules: (f"{_pack_side(rules)} the pack: {_pack(rules) or 'nothing'}", _deck_source(rules)),
     "dead_cards": lambda rules: (f"{_count(rules.dead_cards, 'card')} dealt to nobody and never shown", "GR"),
     "pass_count": lambda rules: (
         f"each player passes {_count(rules.pass_count, 'card')}",
-        {0: "GR, HG", 1: "FB", 2: "t_games", 3: "SC", 4: "PA"}.get(rules.pass_count, "none known"),
+        {0: "GR, HG", 1: "FB, SM", 2: "t_games", 3: "SC", 4: "PA"}.get(rules.pass_count, "none known"),
     ),
     "pass_cycle": lambda rules: (f"passing: {_directions(rules)}", _cycle_source(rules)),
     "scoring": lambda rules: (_scoring_words(rules), "a scoring of your own"),

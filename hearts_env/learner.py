@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from hearts_env.agent import Agent
 from hearts_env.cards import Bools, Ints, Sets, lowest
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
-from hearts_env.match import MAX_DEALS, ask, next_deal_id
+from hearts_env.match import MAX_DEALS, NO_DEAL_ID, ask, next_deal_id
 from hearts_env.opponents import Opponents, opponent_pool
 from hearts_env.rewards import Episode, Reward, Rewards, payoff, points_so_far, step_rewards
 from hearts_env.rules import Rules
 from hearts_env.scoring import lowest_seats
 from hearts_env.state import GAME_OVER, State
-from hearts_env.table import NO_DEAL_ID, EnvError, Start, Table
+from hearts_env.table import EnvError, Start, Table
 from hearts_env.view import View, view
 
 SeatChoice = int | Literal["rotating", "all"]

@@ -18,6 +18,8 @@ from hearts_env.scoring import lowest_seats, winners
 from hearts_env.state import GAME_OVER, State
 from hearts_env.view import View, view
 
+NO_DEAL_ID = -1
+"""The deal id of hands that were given and not shuffled."""
 MAX_DEALS = 1000
 """A game is given up after so many deals (moons that subtract can keep scores low for ever)."""
 
@@ -31,7 +33,7 @@ class Deals:
     """Deals that have just been played: one row each."""
 
     table: Ints  # int64 [K]  the row of the match's `deal_ids`
-    deal_ids: Ints  # int64 [K]  the id of this very deal
+    deal_ids: Ints  # int64 [K]  the id of this very deal, or NO_DEAL_ID
     hands: Sets  # int64 [K, P]  hands as dealt
     totals: Ints  # int64 [K, P]  scores before
     state: State  # K tables, the deal over

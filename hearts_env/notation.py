@@ -24,11 +24,8 @@ from hearts_env.cards import (
     CARD_NAMES,
     NO_CARD,
     NO_SEAT,
-    NUM_RANKS,
-    RANKS,
     SUBTRACT,
     SUIT_SETS,
-    SUITS,
     CardError,
     Ints,
     Sets,
@@ -37,19 +34,19 @@ from hearts_env.cards import (
     names_in,
     parse_card,
 )
+from hearts_env.cards import NOTHING as NOTHING
+from hearts_env.cards import SUIT_SIGNS as SUIT_SIGNS
+from hearts_env.cards import parse_hand as parse_hand
+from hearts_env.cards import show_suits as show_suits
 from hearts_env.engine import deal, legal, pass_offset, shuffle, step
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.rules import Rules
 from hearts_env.scoring import automatic_choice
 from hearts_env.state import DEAL_OVER, PASS, PHASE_NAMES, State
 
-SUIT_SIGNS = "♣♦♥♠"
-NOTHING = "-"
-"""An empty hand, or a seat that has picked nothing."""
 SECTIONS = ("deal", "scores", "hands", "picks", "plays", "moon", "key")
 _NUMBER = re.compile("-?[0-9]{1,9}")
 _KEY = re.compile("-?[0-9]{1,19}")
-_SIGN_TO_SUIT = str.maketrans(SUIT_SIGNS, SUITS)
 
 
 class NotationError(ValueError):
@@ -64,43 +61,12 @@ def show_hand(cards: int) -> str:
     return " ".join(names_in(cards)) or NOTHING
 
 
-def show_suits(cards: int, signs: bool = False) -> str:
-    """The cards of a set by suit, as in `C25 SQ`, or with `signs` as in `♣25 ♠Q`; `-` for none."""
-    parts = []
-    for suit, mark in enumerate(SUIT_SIGNS if signs else SUITS):
-        ranks = "".join(RANKS[card % NUM_RANKS] for card in cards_in(int(cards) & SUIT_SETS[suit]))
-        if ranks:
-            parts.append(mark + ranks)
-    return " ".join(parts) or NOTHING
-
-
-def parse_hand(text: str) -> int:
-    """The set of cards that `text` lists, by name (`2C QS`) or by suit (`C25 SQ`, `♣25 ♠Q`).
-
-    Raises CardError for what is no card, for a card that stands twice, and for nothing at all (write `-`).
-    """
-    held = 0
-    for word in [] if text.strip() == NOTHING else text.split() or [""]:
-        for card in _cards_of(word):
-            if held >> card & 1:
-                raise CardError(f"{CARD_NAMES[card]} stands twice in {text!r:.200}")
-            held |= 1 << card
-    return held
-
-
 def parse_action(text: str) -> int:
     """The action that `text` names: a card, `add` or `subtract`.  Raises CardError for anything else."""
     choice = text.strip().lower() if isinstance(text, str) else ""
     if choice in (ACTION_NAMES[ADD], ACTION_NAMES[SUBTRACT]):
         return ACTION_NAMES.index(choice)
     return parse_card(text)
-
-
-def _cards_of(word: str) -> list[int]:
-    suit, ranks = word[:1].upper().translate(_SIGN_TO_SUIT), word[1:].replace("10", "T")
-    if suit and suit in SUITS and ranks:
-        return [parse_card(rank + suit) for rank in ranks]
-    return [parse_card(word)]
 
 
 # -- deals -----------------------------------------------------------------------------------------------------------

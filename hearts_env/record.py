@@ -22,7 +22,7 @@ from hearts_env.cards import (
     parse_card,
 )
 from hearts_env.lookup import Lookup, lookup
-from hearts_env.match import Deals
+from hearts_env.match import NO_DEAL_ID, Deals
 from hearts_env.notation import NotationError, check_hands, show_hand
 from hearts_env.rules import Rules, RulesError
 
@@ -140,7 +140,7 @@ def records_of(rules: Rules, deals: Deals, names: Sequence[Sequence[str]]) -> li
             points=tuple(state.points[row].tolist()) if over[row] else None,
             scores=tuple(state.scores[row].tolist()) if over[row] else None,
             names=tuple(names[row]),
-            deal_id=int(deals.deal_ids[row]),
+            deal_id=None if deals.deal_ids[row] == NO_DEAL_ID else int(deals.deal_ids[row]),
         )
         for row in range(len(state))
     ]

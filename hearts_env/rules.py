@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, cast
 
-from hearts_env.cards import CARD_NAMES, CLUBS, NUM_CARDS, RANKS, CardError, card_set, parse_card
+from hearts_env.cards import (
+    ALL_CARDS,
+    CARD_NAMES,
+    CLUBS,
+    NUM_CARDS,
+    RANKS,
+    CardError,
+    card_set,
+    names_in,
+    parse_card,
+    parse_hand,
+    show_suits,
+)
 from hearts_env.variants import PRESETS as PRESETS
 
 LIMIT = 10_000
@@ -96,8 +108,9 @@ class Rules:
 
     num_players: int = 4
     """Seats at the table, 2 to 7.  Source: SC (3-7), GR (2)."""
-    deck: Literal["seed", "morehead"] | Removed = "seed"
-    """Cards left out of the 52: "seed" (SC, GR), "morehead" (HG), or the names of the cards to remove."""
+    deck: str | Removed = "seed"
+    """The pack: the 52 less those of "seed" (SC, GR) or "morehead" (HG), or less the cards named in a tuple; or, as
+    text by suit, the cards that are in: "C234 H567 SQA"."""
     dead_cards: int = DEFAULT
     """Cards dealt to nobody and never shown.  Default 2 for two players (GR), else 0."""
     pass_count: int = DEFAULT
@@ -221,14 +234,17 @@ class Rules:
         twice = self.bonus_card in dict(self.card_points)
         _require(self, "bonus_card", not twice, "scoring gives this card points of its own")
 
-    def _checked_deck(self) -> Removed:
+    def _checked_deck(self) -> str | Removed:
         deck: object = self.deck
-        if isinstance(deck, str) or not isinstance(deck, (tuple, list)):
-            raise _error(self, "deck", "must be 'seed', 'morehead' or the cards to remove, as in ('2C', '2D')")
         try:
+            if isinstance(deck, str):
+                return show_suits(parse_hand(deck))
+            if not isinstance(deck, (tuple, list)):
+                raise CardError("neither text nor a list of cards")
             cards = [parse_card(name) for name in deck]
         except CardError as error:
-            raise _error(self, "deck", str(error)) from None
+            ways = "must be 'seed', 'morehead', the cards to remove, as in ('2C', '2D'), or those in, as in 'C24 HA'"
+            raise _error(self, "deck", f"{ways}: {error}") from None
         _require(self, "deck", len(set(cards)) == len(cards), "names a card twice")
         return tuple(CARD_NAMES[card] for card in sorted(cards))
 
@@ -292,6 +308,8 @@ class Rules:
             return SEED_REMOVED[self.num_players]
         if self.deck == "morehead":
             return MOREHEAD_REMOVED[self.num_players]
+        if isinstance(self.deck, str):
+            return tuple(names_in(ALL_CARDS & ~parse_hand(self.deck)))
         return self.deck
 
     @property

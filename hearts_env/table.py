@@ -24,16 +24,14 @@ from hearts_env.cards import (
 from hearts_env.encode import Layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no
 from hearts_env.lookup import Lookup, lookup
-from hearts_env.match import MAX_DEALS, IllegalActionError, next_deal_id
-from hearts_env.notation import check_hands, parse_hand, show_position
+from hearts_env.match import MAX_DEALS, NO_DEAL_ID, Deals, IllegalActionError, next_deal_id
+from hearts_env.notation import check_hands, dealt_hands, parse_hand, show_position
 from hearts_env.one_table import OneTable
 from hearts_env.rewards import EPISODES, REWARDS, Episode, Reward, Rewards, step_rewards
 from hearts_env.rules import Rules
 from hearts_env.scoring import is_over
 from hearts_env.state import DEAL_OVER, GAME_OVER, PASS, State
 
-NO_DEAL_ID = -1
-"""The deal id of hands that were given and not shuffled."""
 _LIMIT = 2**30
 """Deal numbers and scores that are given stay below this, so that a game cannot leave 32 bits."""
 
@@ -184,8 +182,10 @@ class Table:
         self._one = OneTable(self.lookup, State.empty(self.lookup, 1))
         self.deal_id = NO_DEAL_ID
         self.deals = 0  # finished since the start
+        self._finished: Deals | tuple[int, Ints, State] | None = None
         self.terminated = self.truncated = False
         self._first_id = 0
+        self._totals = np.zeros((1, self.lookup.num_players), np.int64)
         self.points = [0] * self.lookup.num_players
         """Points of each seat so far in this deal; what it has added once it is over."""
         self.legal = 0
@@ -277,6 +277,15 @@ class Table:
             self._finish()
         return paid
 
+    @property
+    def finished(self) -> Deals | None:
+        """The deal that was finished last, until another one is the same object; None before the first."""
+        if isinstance(self._finished, tuple):
+            deal_id, totals, state = self._finished
+            hands = dealt_hands(self.lookup, state)
+            self._finished = Deals(np.zeros(1, np.int64), np.array([deal_id], np.int64), hands, totals, state)
+        return self._finished
+
     def abandon(self) -> None:
         """End the episode here."""
         self.terminated = True
@@ -290,6 +299,7 @@ class Table:
 
     def _finish(self) -> None:
         self.deals += 1
+        self._finished = (self.deal_id, self._totals, self.state.copy())
         if self.episode == "deal" or self.state.phase[0] == GAME_OVER:
             self.terminated = True
         elif self.deals >= self.max_deals:
@@ -301,6 +311,7 @@ class Table:
             self._begin()
 
     def _begin(self) -> None:
+        self._totals = self.state.scores.astype(np.int64)
         self.points = [0] * self.lookup.num_players
         self.legal = self._one.legal()
 

@@ -34,6 +34,7 @@ SOURCES: Final[dict[str, Source]] = {
     "WP": Source("Wikipedia, Partner hearts", "a copy of the article"),
     "GK": Source("Greek Hearts and Koupes", "thanoscardgames.jimdofree.com, pokerwiner.com"),
     "SE": Source("SerenityOS Hearts", "github.com/SerenityOS/serenity, Userland/Games/Hearts"),
+    "SM": Source("Small Hearts, packs of this library for exact algorithms", "docs/small_hearts.md"),
 }
 """Every source by its tag, as docstrings, presets and readings cite it."""
 
@@ -170,6 +171,27 @@ PRESETS: Final[dict[str, Preset]] = {
     ),
     "fifty": Preset({"target": 50}, "SC", "the standard game to 50, a good minimum"),
     "no_pass": Preset({"pass_count": 0}, "SC", "the standard game without passing"),
+    "small_two": Preset(
+        {"num_players": 2, "deck": "C246 H68A SQA"}, "SM", "two players, eight cards, two of them dead"
+    ),
+    "small_two_pass": Preset(
+        {"num_players": 2, "deck": "C246 H68A SQA", "pass_count": 1, "pass_cycle": [1]}, "SM", "the same with a pass"
+    ),
+    "small_two_ten": Preset({"num_players": 2, "deck": "C246 H468A SQKA"}, "SM", "two players, ten cards, two dead"),
+    "small_three": Preset(
+        {"num_players": 3, "deck": "C234 H234 SJQK", "pass_count": 0}, "SM", "three players, nine cards, no pass"
+    ),
+    "small_three_pass": Preset(
+        {"num_players": 3, "deck": "C234 H234 SJQK", "pass_count": 1, "pass_cycle": [1]},
+        "SM",
+        "three players, nine cards, each passes one to the left",
+    ),
+    "small_four": Preset({"deck": "C23 D2 H23 SJQK", "pass_count": 0}, "SM", "four players, eight cards, no pass"),
+    "small_four_twenty": Preset(
+        {"deck": "C23456 D2345 H23456 S9TJQKA", "pass_count": 1, "pass_cycle": [1]},
+        "SM",
+        "four players, twenty cards, each passes one to the left: for algorithms that sample",
+    ),
 }
 """Named variants: what each changes and where it comes from."""
 

@@ -306,9 +306,19 @@ def expect(holds: bool, what: str) -> None:
         raise WrongError(what)
 
 
+SIGNS = str.maketrans("♣♧♦♢♥♡♠♤", "CCDDHHSS")
+
+
 def plain_card(name: str) -> int:
-    text = name.strip().upper().replace("10", "T").translate(str.maketrans("♣♧♦♢♥♡♠♤", "CCDDHHSS"))
-    return oracle.card(text)
+    return oracle.card(name.strip().upper().replace("10", "T").translate(SIGNS))
+
+
+def plain_pack(text: str) -> str:
+    """The cards of a pack by suit, from cards named one by one or by suit."""
+    words = [word.upper().replace("10", "T").translate(SIGNS) for word in text.split()]
+    by_suit = [w for w in words if w[0] in oracle.SUITS and len(w) > 1]
+    by_name = [w[1] + w[0] for w in words if w not in by_suit]
+    return " ".join([*by_suit, *by_name])
 
 
 def plain_rules(fields: dict[str, Any]) -> oracle.Rules:
@@ -317,6 +327,8 @@ def plain_rules(fields: dict[str, Any]) -> oracle.Rules:
         changes["scoring"] = {oracle.name(plain_card(name)): value for name, value in dict(changes["scoring"]).items()}
     if isinstance(changes.get("deck"), (list, tuple)):
         changes["deck"] = tuple(oracle.name(plain_card(name)) for name in changes["deck"])
+    elif changes.get("deck", "seed") not in ("seed", "morehead"):
+        changes["deck"] = plain_pack(changes["deck"])
     return oracle.rules(**changes)
 
 

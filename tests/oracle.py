@@ -102,6 +102,8 @@ def deck(r: Rules) -> list[int]:
         if r["num_players"] not in MOREHEAD_REMOVED:
             raise ValueError(f"no morehead deck for {r['num_players']} players")
         removed = MOREHEAD_REMOVED[r["num_players"]]
+    elif isinstance(r["deck"], str):
+        return sorted(card(rank + word[0]) for word in r["deck"].split() for rank in word[1:])
     else:
         removed = r["deck"]
     out = {card(c) for c in removed}
@@ -540,6 +542,10 @@ def random_deck(rng: Random, n: int) -> Rules:
             cards.sort(key=lambda c: RANKS.index(c[0]))
         if not any(c[1] == "H" or c == "QS" for c in cards[removed:]):
             return random_deck(rng, n)
+        kept = sorted(card(c) for c in cards[removed:])
+        if len(kept) <= 26:  # say which cards are in
+            words = [[RANKS[c % 13] for c in kept if suit(c) == s] for s in range(4)]
+            return {"deck": " ".join(SUITS[s] + "".join(w) for s, w in enumerate(words) if w), "dead_cards": dead}
         return {"deck": tuple(cards[:removed]), "dead_cards": dead}
     size = len(deck(rules(num_players=n, deck=kind)))
     if rng.random() < 0.6:

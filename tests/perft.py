@@ -22,10 +22,10 @@ import numpy as np
 
 import oracle
 from hearts_agents import make
-from hearts_env.cards import ACTION_NAMES, ALL_CARDS, Ints, names_in, nth
+from hearts_env.cards import ACTION_NAMES, Ints, nth
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup, lookup
-from hearts_env.notation import parse_hand, parse_position, show_position
+from hearts_env.notation import parse_position, show_position
 from hearts_env.rules import Rules
 from hearts_env.state import GAME_OVER, State
 from hearts_env.view import view
@@ -71,7 +71,7 @@ class Position:
 
 def of_pack(pack: str, **fields: Any) -> Rules:
     """Rules for a small deck, of the cards that `pack` lists as in `C25 SQ`."""
-    return Rules.from_dict({**fields, "deck": tuple(names_in(ALL_CARDS & ~parse_hand(pack)))})
+    return Rules.from_dict({**fields, "deck": pack})
 
 
 def load() -> list[Position]:

@@ -18,6 +18,11 @@ def test_the_code_on_the_page_prints_what_it_says(page: str) -> None:
     assert result.failed == 0
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_the_examples_in_the_documents_print_what_they_say(path: Path) -> None:
+    assert doctest.testfile(str(path), module_relative=False).failed == 0
+
+
 def test_generated_parts_of_the_documents_are_up_to_date() -> None:
     spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
     assert spec is not None

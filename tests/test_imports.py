@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -28,17 +29,17 @@ LAYERS = [
     ["held", "one_table"],
     ["compiled"],
     ["agent"],
-    ["worlds", "match"],
-    ["record"],
+    ["worlds", "match", "tree"],
+    ["record", "exact", "text_view"],
     ["replay"],
-    ["render", "spaces"],
+    ["render", "spaces", "dataset"],
     ["scene", "whole"],
     ["picture", "notebook"],
     ["table"],
     ["aec", "opponents"],
     ["parallel", "learner"],
     ["vector"],
-    ["single", "hearts_v0"],
+    ["single", "hearts_v0", "wrappers"],
 ]
 """The modules of hearts_env, each importing only from layers above its own."""
 PACKAGES = ["hearts_env", "hearts_agents", "hearts_train"]
@@ -82,6 +83,26 @@ def test_packages_import_only_from_packages_to_their_left(package: str) -> None:
     later = PACKAGES[PACKAGES.index(package) + 1 :]
     for path in folder(package).glob("*.py"):
         assert not {module for module in imported(path) if module.split(".")[0] in later}, path.name
+
+
+def test_adapters_import_the_core_and_not_each_other() -> None:
+    core = {f"hearts_env.{name}" for layer in LAYERS for name in layer} | {"hearts_env", "hearts_env.adapters"}
+    for path in (folder("hearts_env") / "adapters").glob("*.py"):
+        ours = {module for module in imported(path) if module.startswith("hearts_")}
+        assert ours <= core, f"{path.name} imports {sorted(ours - core)}"
+    for layer in LAYERS:
+        for name in layer:
+            assert "hearts_env.adapters" not in " ".join(imported(folder("hearts_env") / f"{name}.py")), name
+
+
+def test_an_adapter_without_its_library_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "hearts_env.adapters.openspiel", raising=False)
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(
+        ImportError, match=r"this adapter needs pyspiel: install the extra, pip install 'hearts_env\["
+    ) as e:
+        importlib.import_module("hearts_env.adapters.openspiel")
+    assert isinstance(e.value, ValueError)
 
 
 def test_importing_hearts_env_loads_neither_torch_nor_numba_nor_matplotlib() -> None:

@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save, save_file  # noqa: E402
 from hearts_agents import AgentError, make  # noqa: E402
 from hearts_agents.net import HeartsNet, NetAgent, NetError, NetSpec, draw, load_net, packed  # noqa: E402
 from hearts_env import Rules  # noqa: E402
+from hearts_env.agent import policy  # noqa: E402
 from hearts_env.cards import bit  # noqa: E402
 from hearts_env.encode import encode, layout  # noqa: E402
 from hearts_env.engine import deal, shuffle  # noqa: E402
@@ -114,6 +115,19 @@ def test_a_sampling_agent_draws_the_same_in_any_order(weights: Path) -> None:
     assert (agent.act(seen.take(order)) == actions[order]).mean() > 0.95  # floats may differ in the last bits
     assert (bit(actions) & seen.legal).all()
     assert (make(f"net:{weights}").act(seen) != actions).any()
+
+
+def test_a_sampling_agent_says_the_probabilities_that_it_draws_from(weights: Path) -> None:
+    agent, one = make(f"net:{weights}?sample"), first_views(Rules.preset("omnibus"), 1)
+    many = one.take(np.zeros(20000, np.int64))
+    many.table_key[:] = np.arange(20000)
+    chances = policy(agent, many)
+    assert (chances == chances[0]).all(axis=1).mean() > 0.9  # floats may differ in the last bits
+    drawn = np.bincount(agent.act(many), minlength=chances.shape[1]) / len(many)
+    assert drawn == pytest.approx(chances[0], abs=0.02)
+    greedy = make(f"net:{weights}")
+    assert (policy(greedy, one).argmax(axis=1) == greedy.act(one)).all()
+    assert policy(greedy, one).max() == 1
 
 
 def test_missing_weights_are_named() -> None:

@@ -12,9 +12,10 @@ import tyro
 from hearts_train.agent_command import AnswerRequests
 from hearts_train.bench_command import Bench
 from hearts_train.demo import Demo
+from hearts_train.exploit_command import Exploit
 from hearts_train.listings import ListAgents, ListRules
 from hearts_train.play_command import Play
-from hearts_train.record_commands import CheckRecords, ShowDeal, ShowRecord
+from hearts_train.record_commands import CheckRecords, ExportRecords, ShowDeal, ShowRecord
 from hearts_train.tournament_command import INTERRUPTED, HoldTournament
 from hearts_train.train_command import Train, train
 
@@ -40,9 +41,11 @@ COMMANDS: dict[str, type[Command]] = {
     "deal": ShowDeal,
     "check": CheckRecords,
     "show": ShowRecord,
+    "export": ExportRecords,
     "tournament": HoldTournament,
     "play": Play,
     "agent": AnswerRequests,
+    "exploit": Exploit,
     "train": Train,
     "bench": Bench,
     "demo": Demo,

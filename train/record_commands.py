@@ -7,6 +7,7 @@ import json
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import tyro
@@ -80,6 +81,30 @@ class ShowRecord:
         if text is None:
             raise ValueError(f"{self.file} has no line {self.line}")
         print(show(Record.parse(text)))
+        return 0
+
+
+@dataclass(frozen=True)
+class ExportRecords:
+    """Write the decisions of recorded deals as arrays for learning: observation, mask, action, return and more."""
+
+    file: _File
+    """The records, one JSON object a line; - reads standard input."""
+    out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
+    """Where to: a name that ends in .npz or .parquet (which needs the extra parquet)."""
+    pad: bool = False
+    """Observations have room for seven seats, so that one file may hold every player count."""
+    order: bool = False
+    """Observations hold the order of play."""
+
+    def run(self) -> int:
+        """Write the file and say how many rows it has."""
+        from hearts_env.dataset import export, parsed
+        from hearts_env.replay import read_lines
+
+        with _opened(self.file) as stream:
+            rows = export(parsed(read_lines(stream)), self.out, pad=self.pad, order=self.order)
+        print(f"{rows} decisions in {self.out}")
         return 0
 
 
