@@ -106,7 +106,8 @@ def test_points_are_conserved(seed: int) -> None:
         shooters = sum(on_side(info, seat, int(state.shooter[row])) for seat in range(info.num_players))
         worth = moon_worth(info, state, row)
         moved = worth * (info.num_players - shooters) if state.choice[row] == ADD else -worth * shooters
-        besides = sum(value * (int(captured[row]) & cards).bit_count() for cards, value in info.moon_extra_sets)
+        extras = info.score.moon_extras.tolist()
+        besides = sum(value * (int(captured[row]) & cards).bit_count() for cards, value in extras)
         assert total == moved + besides
 
 
