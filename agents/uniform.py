@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from hearts_env.agent import Policy, uniform
-from hearts_env.cards import NUM_ACTIONS, Ints, choose, members
+from hearts_env.cards import NUM_ACTIONS, Bools, Ints, choose, members
+from hearts_env.lookup import Lookup
+from hearts_env.playout import play_random
+from hearts_env.state import State
 from hearts_env.view import View
 
 
@@ -24,3 +27,7 @@ class RandomAgent:
         legal = members(view.legal, NUM_ACTIONS)
         result: Policy = legal / legal.sum(axis=1, keepdims=True)
         return result
+
+    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
+        """The same actions in one loop: see `hearts_env.agent.PlaysOn`."""
+        return play_random(lookup, state, seats, self._seed)

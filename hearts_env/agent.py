@@ -7,14 +7,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import NUM_ACTIONS, Ints, members
-from hearts_env.engine import mix
+from hearts_env.cards import NUM_ACTIONS, Bools, Ints, members
+from hearts_env.lookup import Lookup
+from hearts_env.playout import salted, unit
+from hearts_env.state import State
 from hearts_env.view import View
 
 Policy = NDArray[np.float64]
 """Probabilities of the actions in each of N views, float64 [N, A]."""
 
-_TO_UNIT = 2.0**-53
 _ROUNDING = 1e-6
 
 
@@ -43,6 +44,23 @@ class StochasticAgent(Agent, Protocol):
         """The probability of each action in each view, float64 [N, A]; 0 where it is not legal.
 
         What `act` does for a view depends on chance (`View.key`); this does not.
+        """
+        ...
+
+
+@runtime_checkable
+class PlaysOn(Agent, Protocol):
+    """An agent that also has a compiled loop for its own play, which spares a match the views.
+
+    The loop is handed the State, hidden cards and all.  It must play just what `act` does, and `act` sees only
+    Views: a test that compares the two is what shows that the loop doesn't peek.  A match calls it under the
+    compiled executor only.
+    """
+
+    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
+        """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act.  Changes `state`.
+
+        Returns how many actions were played.
         """
         ...
 
@@ -76,5 +94,5 @@ def uniform(view: View, salt: int = 0) -> NDArray[np.float64]:
 
     A pure function of the decision (`View.key`) and the salt: the same in every batch.
     """
-    keys = mix(view.key ^ mix(np.array([salt], np.int64).view(np.uint64)))
-    return (keys >> np.uint64(11)).astype(np.float64) * _TO_UNIT
+    chance: NDArray[np.float64] = unit(view.key, salted(salt))
+    return chance

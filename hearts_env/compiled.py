@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env import kernels, kernels_view
-from hearts_env.cards import Bytes, Ints, Sets
+from hearts_env.cards import Bools, Bytes, Ints, Sets
 from hearts_env.encode import Layout, write_order
+from hearts_env.executor import in_threads
 from hearts_env.held import Held
-from hearts_env.kernels import NONE_BAD, ROOM, game, tables
+from hearts_env.kernels import NONE_BAD, ROOM, game, some_tables, tables
 from hearts_env.kernels_view import blank, room, shape, views
 from hearts_env.lookup import Lookup
+from hearts_env.playout import check_seats, salted
 from hearts_env.state import Rows, State
 from hearts_env.view import View, seats_of_plays
 
@@ -33,7 +35,11 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     """See `engine.shuffle`."""
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
     hands = np.empty((len(ids), lookup.num_players), np.int64)
-    kernels.shuffle(game(lookup), ids, hands, np.empty((3, ROOM), np.uint64))
+
+    def some(rows: slice) -> None:
+        kernels.shuffle(game(lookup), ids[rows], hands[rows], np.empty((3, ROOM), np.uint64))
+
+    in_threads(len(ids), some)
     return hands
 
 
@@ -62,6 +68,18 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
     bad = kernels.step(game(lookup), tables(state), actions)
     if bad != NONE_BAD:
         raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
+
+
+def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: int = 0) -> int:
+    """See `playout.play_random`."""
+    check_seats(lookup, state, seats)
+    chosen = np.ones((len(state), lookup.num_players), np.bool_) if seats is None else np.ascontiguousarray(seats)
+    salt = salted(seed)[0]
+
+    def some(rows: slice) -> int:
+        return kernels.play_random(game(lookup), some_tables(state, rows), chosen[rows], salt)
+
+    return sum(in_threads(len(state), some))
 
 
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:

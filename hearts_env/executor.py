@@ -1,4 +1,4 @@
-"""Which executor runs: numpy over whole arrays, or compiled loops with the same results.
+"""Which executor runs, numpy over whole arrays or compiled loops with the same results, and in how many threads.
 
 A function marked `executed` is the numpy one.  Where the compiled executor is chosen, the function of the same name in
 `compiled` is called in its place; the first such call loads numba, which takes about a second.
@@ -10,8 +10,10 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import wraps
+from functools import lru_cache, wraps
+from itertools import pairwise
 from types import ModuleType
 from typing import Literal, ParamSpec, TypeVar, cast
 
@@ -21,6 +23,11 @@ Executor = Literal["numpy", "compiled"]
 EXECUTORS: tuple[Executor, ...] = ("numpy", "compiled")
 VARIABLE = "HEARTS_EXECUTOR"
 """The environment variable that chooses one."""
+THREADS = "HEARTS_THREADS"
+"""The environment variable with the number of threads."""
+MAX_THREADS = 1024
+LEAST_ROWS = 64
+"""Fewer tables are not worth a thread."""
 
 
 class ExecutorError(ValueError):
@@ -75,9 +82,51 @@ def executed(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+def use_threads(number: int | None) -> int:
+    """Let loops over whole deals share the tables among so many threads; None leaves it to HEARTS_THREADS, or else 1.
+
+    Results do not depend on it.  One is the default because whoever runs many processes has work for every core
+    already.  It is for the compiled loops of `engine.shuffle` and `playout`, which let go of Python's lock; numpy
+    has one thread.  Returns the number that is used from now on.  Raises ExecutorError.
+    """
+    given = os.environ.get(THREADS, "") if number is None else str(number)
+    if not given.isascii() or not (given or "1").isdigit() or not 1 <= int(given or 1) <= MAX_THREADS:
+        where = f" (from {THREADS})" if number is None else ""
+        raise ExecutorError(f"threads {given!r:.40}{where}: must be a whole number from 1 to {MAX_THREADS}")
+    _choice.threads = int(given or 1)
+    return _choice.threads
+
+
+def threads() -> int:
+    """The number of threads.  Raises ExecutorError where HEARTS_THREADS is none."""
+    return _choice.threads or use_threads(None)
+
+
+def in_threads(size: int, some: Callable[[slice], R]) -> list[R]:
+    """Call `some` with slices that make up `size` rows, each in a thread of its own; what they return."""
+    number = max(1, min(threads(), size // LEAST_ROWS))
+    if number == 1:
+        return [some(slice(0, size))]
+    cuts = [size * place // number for place in range(number + 1)]
+    parts = [slice(begin, end) for begin, end in pairwise(cuts)]
+    # A pool for each number and process: threads do not live on in a forked one.
+    others = [_pool(number, os.getpid()).submit(some, part) for part in parts[1:]]
+    first = some(parts[0])
+    return [first, *(other.result() for other in others)]
+
+
+@lru_cache(maxsize=1)
+def _pool(number: int, process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(number - 1, "hearts")
+
+
 class _Choice:
     made = False
     compiled: ModuleType | None = None
+    threads: int | None = None
 
 
 _choice = _Choice()

@@ -33,6 +33,7 @@ from hearts_env.cards import (
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
 from hearts_env.kernel import Number, bit, count, inner, kernel, zeros_below
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
+from hearts_env.playout import decision_key, unit
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
 from hearts_env.tally import automatic_choice, deal_points, is_over, reset_exact, shooter
@@ -104,6 +105,11 @@ def tables(state: State) -> State:
     return cast(State, Tables._make(_arrays_of(state)))
 
 
+def some_tables(state: State, rows: slice) -> State:
+    """The same of some tables."""
+    return cast(State, Tables._make(array[rows] for array in _arrays_of(state)))
+
+
 # -- shuffle and choose ------------------------------------------------------------------------------------------------
 
 
@@ -147,13 +153,15 @@ def shuffle(game: Game, ids: NDArray[np.uint64], hands: Sets, room: NDArray[np.u
 def choose(sets: Sets, uniform: NDArray[np.float64], chosen: Ints) -> None:
     """Fill `chosen`, int64 [N]."""
     for n in range(len(sets)):
-        rest: Number = sets[n]
-        if rest == 0:
-            chosen[n] = NO_CARD
-            continue
-        for _ in range(int(uniform[n] * count(rest))):
-            rest &= rest - 1
-        chosen[n] = zeros_below(rest)
+        chosen[n] = NO_CARD if sets[n] == 0 else choose_at(sets[n], uniform[n])
+
+
+@inner
+def choose_at(rest: Number, uniform: Number) -> Number:
+    """A member of a set that has some."""
+    for _ in range(int(uniform * count(rest))):
+        rest &= rest - 1
+    return zeros_below(rest)
 
 
 # -- deal -----------------------------------------------------------------------------------------------------------
@@ -246,6 +254,27 @@ def step(game: Game, tables: State, actions: Ints) -> int:
             return n
         step_at(game, tables, n, action)
     return NONE_BAD
+
+
+@kernel
+def play_random(game: Game, tables: State, seats: Bools, salt: Number) -> int:
+    """Play as `playout.play_random` does; return how many actions.  salt: uint64."""
+    made = 0
+    for n in range(len(seats)):
+        number: Number = np.uint64(tables.key[n])
+        key = mix(number)
+        while waits(tables, n, seats):
+            decision = np.uint64(tables.phase[n]), np.uint64(tables.count[n]), np.uint64(tables.turn[n])
+            chance = unit(decision_key(key, decision[0], decision[1], decision[2]), salt)
+            step_at(game, tables, n, choose_at(legal_at(game, tables, n), chance))
+            made += 1
+    return made
+
+
+@inner
+def waits(tables: State, n: int, seats: Bools) -> Number:
+    """Is one of the seats, bool [N, P], to act at table n?"""
+    return tables.phase[n] < DEAL_OVER and seats[n, tables.turn[n]]
 
 
 @inner

@@ -17,15 +17,17 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload, register_jitable
 
-from hearts_env import cards, engine, kernel, rulebook, tally
+from hearts_env import cards, engine, kernel, playout, rulebook, tally
 
 _SOURCES = (
     "cards",
+    "rules",
     "lookup",
     "rulebook",
     "tally",
     "state",
     "engine",
+    "playout",
     "view",
     "encode",
     "kernel",
@@ -128,6 +130,8 @@ _let_kernels_call(
         tally.lowest,
         tally.is_over,
         engine.mix,
+        playout.decision_key,
+        playout.unit,
     ]
 )
 

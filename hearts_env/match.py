@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env.agent import Agent
+from hearts_env.agent import Agent, PlaysOn
 from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, Sets, bit, names_in
 from hearts_env.engine import deal, mix, shuffle, single_deal_no, step
+from hearts_env.executor import chosen
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.rules import Rules
 from hearts_env.scoring import lowest_seats, winners
@@ -52,7 +53,7 @@ class Result:
     moons: NDArray[np.int16]  # int16 [M, P]  moons shot
     deals: Ints  # int64 [M]  deals played
     decisions: Ints  # int64 [agents]
-    seconds: NDArray[np.float64]  # float64 [agents]  time spent in `act`
+    seconds: NDArray[np.float64]  # float64 [agents]  time spent in `act`, or in `play_on`, where stepping is in it
     failures: Ints  # int64 [agents]  decisions that were made for an agent that failed, as its `failures` counts them
 
 
@@ -141,7 +142,9 @@ def _play_tables(
 
 def _play_deal(info: Lookup, agents: Sequence[Agent], result: Result, rows: Ints, state: State) -> None:
     """Play all tables of `state` to the end of the deal."""
+    loops = _loops(agents, result, rows)
     while True:
+        _play_on(info, loops, result, state)
         active = np.flatnonzero(~state.over)
         if len(active) == 0:
             return
@@ -151,6 +154,35 @@ def _play_deal(info: Lookup, agents: Sequence[Agent], result: Result, rows: Ints
             part = state.take(active)
             step(info, part, _actions(agents, result, rows[active], view(info, part)))
             state.put(active, part)
+
+
+@dataclass(frozen=True)
+class _Loop:
+    agent: PlaysOn
+    index: int
+    seats: Bools  # bool [N, P]  where it sits
+
+
+def _loops(agents: Sequence[Agent], result: Result, rows: Ints) -> list[_Loop]:
+    """The agents that play on by themselves."""
+    if chosen() != "compiled":
+        return []
+    lineup = result.lineup[rows]
+    able = [(agents[index], int(index)) for index in np.unique(lineup)]
+    return [_Loop(agent, index, lineup == index) for agent, index in able if isinstance(agent, PlaysOn)]
+
+
+def _play_on(info: Lookup, loops: Sequence[_Loop], result: Result, state: State) -> None:
+    """Let these agents play until every table waits for another, or is over."""
+    waits = bool(loops)
+    while waits:
+        waits = False
+        for loop in loops:
+            start = time.perf_counter()
+            made = loop.agent.play_on(info, state, loop.seats)
+            result.seconds[loop.index] += time.perf_counter() - start
+            result.decisions[loop.index] += made
+            waits |= made > 0 and len(loops) > 1
 
 
 def _actions(agents: Sequence[Agent], result: Result, rows: Ints, seen: View) -> Ints:
@@ -179,12 +211,12 @@ def ask(
         part = seen if len(mine) == len(seen) else seen.take(mine)
         failures = getattr(agents[index], "failures", 0)
         start = time.perf_counter()
-        chosen = np.asarray(agents[index].act(part))
+        given = np.asarray(agents[index].act(part))
         seconds = time.perf_counter() - start
         if on_asked:
             on_asked(index, len(mine), seconds, getattr(agents[index], "failures", 0) - failures)
-        check_actions(part, chosen, agents[index].name)
-        actions[mine] = chosen
+        check_actions(part, given, agents[index].name)
+        actions[mine] = given
     return actions
 
 

@@ -12,6 +12,7 @@ from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets
 from hearts_env.engine import legal, mix, pass_offset
 from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
+from hearts_env.playout import decision_key
 from hearts_env.scoring import card_points
 from hearts_env.state import DEAL_OVER, MOON, PASS, Rows, State, rows_of
 
@@ -99,8 +100,9 @@ class View:
     @property
     def key(self) -> NDArray[np.uint64]:
         """uint64 [N]: a random number for this decision, the same in every batch."""
-        decision = (self.phase.astype(np.int64) << 16) | (self.count << 8) | self.seat
-        return mix(mix(self.table_key.view(np.uint64)) + decision.view(np.uint64))
+        decision = (array.astype(np.uint64) for array in (self.phase, self.count, self.seat))
+        keys: NDArray[np.uint64] = decision_key(mix(self.table_key.view(np.uint64)), *decision)
+        return keys
 
 
 _NAMES = tuple(field.name for field in fields(View))[1:]

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,39 @@ def test_a_kernel_works_where_there_is_no_folder_to_keep_it_in(monkeypatch: pyte
 
     monkeypatch.setattr(machine_code, "_Cache", no_folder)
     assert kernel.kernel(lambda first, second: first + second)(2, 3) == 5
+
+
+KEPT = "import numpy as np; from hearts_env.cards import choose; choose(np.ones(1, np.int64), np.zeros(1))"
+CHANGED = "import hearts_env.machine_code; hearts_env.machine_code._source_hash = lambda: 'another'; "
+
+
+@needs_numba
+def test_machine_code_is_kept_for_later_processes_until_a_source_changes(tmp_path: Path) -> None:
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path), VARIABLE: "compiled"}
+    import_only = run("import hearts_env.compiled", **kept)
+    assert import_only.returncode == 0
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()], "importing compiles nothing"
+    first, second, changed = (run(code, **kept).stderr for code in (KEPT, KEPT, CHANGED + KEPT))
+    assert first.count("hearts_env: compiling loops") == 1
+    assert second == ""
+    assert changed.count("hearts_env: compiling loops") == 1
+
+
+@needs_numba
+def test_every_module_that_kernels_take_code_from_is_watched() -> None:
+    from hearts_env import machine_code
+
+    folder = Path(machine_code.__file__).parent
+    compiled_ones = ("kernel", "kernels", "kernels_view", "machine_code", "held")
+    imports = {line for name in compiled_ones for line in (folder / f"{name}.py").read_text().splitlines()}
+    named = {line.split()[1].partition(".")[2] for line in imports if line.startswith("from hearts_env.")}
+    together = {
+        name
+        for line in imports
+        if line.startswith("from hearts_env import")
+        for name in line.split("import ")[1].split(", ")
+    }
+    assert (named | together) <= set(machine_code._SOURCES)
 
 
 # -- choosing ----------------------------------------------------------------------------------------------------------

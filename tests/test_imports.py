@@ -21,6 +21,7 @@ LAYERS = [
     ["scoring"],
     ["state"],
     ["engine"],
+    ["playout"],
     ["view"],
     ["encode", "notation", "rewards"],
     ["kernel"],

@@ -13,6 +13,7 @@ from hearts_env.encode import action_mask, encode_tables, layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.match import play
+from hearts_env.playout import play_random
 from hearts_env.rules import Rules
 from hearts_env.state import State
 from hearts_env.view import view
@@ -39,9 +40,16 @@ Layer = Callable[[Rules, int], Batch]
 
 
 def engine_layer(rules: Rules, tables: int) -> Batch:
-    """Deal, legal actions, a random choice, step."""
+    """Shuffle, deal, and `playout.play_random` to the end: legal actions, a random choice, step."""
     info = lookup(rules)
-    return _arrays(info, tables, lambda state: legal(info, state))
+
+    def batch(first: int) -> Work:
+        ids = np.arange(first, first + tables)
+        state = State.empty(info, tables)
+        deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), key=ids)
+        return _work(state, play_random(info, state))
+
+    return batch
 
 
 def view_layer(rules: Rules, tables: int) -> Batch:
@@ -94,10 +102,14 @@ def _arrays(info: Lookup, tables: int, see: Callable[[State], Sets]) -> Batch:
         while active := tables - int(np.count_nonzero(state.over)):
             step(info, state, choose(see(state), random.random(tables)))
             decisions += active
-        plain = state.shooter == NO_SEAT
-        return Work(tables, decisions, int(plain.sum()), int(state.points[plain].sum()))
+        return _work(state, decisions)
 
     return batch
+
+
+def _work(state: State, decisions: int) -> Work:
+    plain = state.shooter == NO_SEAT
+    return Work(len(state), decisions, int(plain.sum()), int(state.points[plain].sum()))
 
 
 LAYERS: dict[str, Layer] = {
