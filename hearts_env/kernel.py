@@ -59,6 +59,13 @@ def zeros_below(cards: Number) -> Number:
     return (cards & -cards).bit_length() - 1
 
 
+def nth(cards: Number, index: Number) -> Number:
+    """The member of the set that has so many below it; see `cards.nth`."""
+    for _ in range(index):
+        cards &= cards - 1
+    return zeros_below(cards)
+
+
 def set_eight(array: Bytes, place: Number, number: Number) -> None:
     """Put the eight bytes of a uint64 at this place and the next seven, all within the array."""
     array[place : place + 8] = np.array([number], "<u8").view(np.uint8)

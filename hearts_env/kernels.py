@@ -31,7 +31,7 @@ from hearts_env.cards import (
     Sets,
 )
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
-from hearts_env.kernel import Number, bit, count, inner, kernel, zeros_below
+from hearts_env.kernel import Number, bit, count, inner, kernel, nth
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
 from hearts_env.playout import decision_key, unit
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
@@ -159,9 +159,7 @@ def choose(sets: Sets, uniform: NDArray[np.float64], chosen: Ints) -> None:
 @inner
 def choose_at(rest: Number, uniform: Number) -> Number:
     """A member of a set that has some."""
-    for _ in range(int(uniform * count(rest))):
-        rest &= rest - 1
-    return zeros_below(rest)
+    return nth(rest, np.int64(uniform * count(rest)))
 
 
 # -- deal -----------------------------------------------------------------------------------------------------------

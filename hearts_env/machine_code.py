@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import njit, types
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -153,6 +154,33 @@ for _function in (kernel.count, cards.count):
 overload(kernel.zeros_below, jit_options=_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
 for _maker in (kernel.bit, cards.bit):
     overload(_maker, jit_options=_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))
+
+
+def _nth(typing: Any, bits: Any, index: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = ir.IntType(64)
+        kind = ir.FunctionType(number, (number, number))
+        deposit = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", fnty=kind)
+        place = builder.shl(ir.Constant(number, 1), args[1])
+        return builder.cttz(builder.call(deposit, (place, args[0])), ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64, types.int64), build
+
+
+nth_deposited: Callable[[Any, Any], Any] = intrinsic(_nth)
+_SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")
+"""Processors that have the instruction, but in microcode: slower than the loop."""
+
+
+def _deposits() -> bool:
+    """Has this processor a fast instruction that spreads bits over the places set in a mask (x86, BMI2)?"""
+    return get_host_cpu_features().get("bmi2", False) and get_host_cpu_name() not in _SLOW_DEPOSIT
+
+
+if _deposits():
+    overload(kernel.nth, jit_options=_OPTIONS)(lambda cards, index: lambda cards, index: nth_deposited(cards, index))
+else:
+    _let_kernels_call([kernel.nth])
 
 
 def _set_eight(typing: Any, array: Any, place: Any, number: Any) -> Any:

@@ -166,6 +166,22 @@ def test_a_kernel_works_where_there_is_no_folder_to_keep_it_in(monkeypatch: pyte
     assert kernel.kernel(lambda first, second: first + second)(2, 3) == 5
 
 
+@needs_numba
+def test_the_nth_member_is_the_same_by_an_instruction_of_the_processor_and_by_a_loop() -> None:
+    from hearts_env import kernel
+
+    nth = kernel.nth
+    by_loop = kernel.kernel(nth)
+
+    @kernel.kernel
+    def by_instruction(bits: int, index: int) -> int:
+        return nth(bits, index)
+
+    bits = 1 << 0 | 1 << 7 | 1 << 31 | 1 << 32 | 1 << 52 | 1 << 53
+    for index, card in enumerate((0, 7, 31, 32, 52, 53)):
+        assert (by_instruction(bits, index), by_loop(bits, index), nth(bits, index)) == (card, card, card)
+
+
 KEPT = "import numpy as np; from hearts_env.cards import choose; choose(np.ones(1, np.int64), np.zeros(1))"
 CHANGED = "import hearts_env.machine_code; hearts_env.machine_code._source_hash = lambda: 'another'; "
 
