@@ -152,8 +152,6 @@ def encode_tables(
     layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
     """What one seat may know at each table as bytes: `encode(layout, view(lookup, state, seats), out)`, but faster."""
-    if seats is None:
-        seats = np.maximum(state.turn, 0)
     return encode(layout, view(lookup, state, seats), out)
 
 

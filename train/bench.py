@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Sets, choose
-from hearts_env.encode import action_mask, encode_tables, layout
+from hearts_env.encode import action_mask, encode, encode_tables, layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
+from hearts_env.executor import chosen
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.match import play
 from hearts_env.playout import play_random
@@ -42,10 +43,10 @@ Layer = Callable[[Rules, int], Batch]
 def engine_layer(rules: Rules, tables: int) -> Batch:
     """Shuffle, deal, and `playout.play_random` to the end: legal actions, a random choice, step."""
     info = lookup(rules)
+    state = State.empty(info, tables)
 
     def batch(first: int) -> Work:
         ids = np.arange(first, first + tables)
-        state = State.empty(info, tables)
         deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), key=ids)
         return _work(state, play_random(info, state))
 
@@ -53,7 +54,7 @@ def engine_layer(rules: Rules, tables: int) -> Batch:
 
 
 def view_layer(rules: Rules, tables: int) -> Batch:
-    """The same, and a View at every decision."""
+    """Shuffle, deal, and at every decision a View, a random choice, a step."""
     info = lookup(rules)
     return _arrays(info, tables, lambda state: view(info, state).legal)
 
@@ -65,8 +66,13 @@ def encode_layer(rules: Rules, tables: int) -> Batch:
     rows = np.empty((tables, shape.size), np.uint8)
 
     def seen(state: State) -> Sets:
-        actions = legal(info, state)
-        encode_tables(shape, info, state, out=rows)
+        if chosen() == "numpy":  # which has to make a View in any case
+            known = view(info, state)
+            actions = known.legal
+            encode(shape, known, out=rows)
+        else:
+            actions = legal(info, state)
+            encode_tables(shape, info, state, out=rows)
         action_mask(actions)
         return actions
 
