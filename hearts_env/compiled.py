@@ -8,12 +8,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env import kernels, kernels_view
+from hearts_env import kernels, kernels_random, kernels_view
 from hearts_env.cards import Bools, Bytes, Ints, Sets
 from hearts_env.encode import Layout, write_order
 from hearts_env.executor import in_threads
 from hearts_env.held import Held
-from hearts_env.kernels import NONE_BAD, ROOM, game, some_tables, tables
+from hearts_env.kernels import NONE_BAD, SOME_END, game, some_tables, tables
 from hearts_env.kernels_view import blank, room, shape, views
 from hearts_env.lookup import Lookup
 from hearts_env.playout import check_seats, salted
@@ -27,7 +27,7 @@ def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
     if uniform.shape != sets.shape:
         raise ValueError(f"uniform has shape {uniform.shape}: must be one for each set, {sets.shape}")
     flat = np.ascontiguousarray(sets, np.int64).reshape(-1), np.ascontiguousarray(uniform, np.float64).reshape(-1)
-    kernels.choose(*flat, chosen.reshape(-1))
+    kernels_random.choose(*flat, chosen.reshape(-1))
     return chosen
 
 
@@ -37,7 +37,8 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     hands = np.empty((len(ids), lookup.num_players), np.int64)
 
     def some(rows: slice) -> None:
-        kernels.shuffle(game(lookup), ids[rows], hands[rows], np.empty((3, ROOM), np.uint64))
+        space = np.empty((2, kernels_random.ROOM), np.uint64)
+        kernels_random.shuffle(lookup.deck, lookup.hand_size, ids[rows], hands[rows], space)
 
     in_threads(len(ids), some)
     return hands
@@ -66,7 +67,9 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
         raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
     actions = np.ascontiguousarray(actions, np.int64)
     bad = kernels.step(game(lookup), tables(state), actions)
-    if bad != NONE_BAD:
+    if bad == SOME_END:
+        kernels.finish(game(lookup), tables(state))
+    elif bad != NONE_BAD:
         raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
 
 
@@ -77,7 +80,12 @@ def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: 
     salt = salted(seed)[0]
 
     def some(rows: slice) -> int:
-        return kernels.play_random(game(lookup), some_tables(state, rows), chosen[rows], salt)
+        part = some_tables(state, rows)
+        made = 0
+        while True:
+            made += kernels_random.play_random(game(lookup), part, chosen[rows], salt)
+            if not kernels.finish(game(lookup), part):
+                return made
 
     return sum(in_threads(len(state), some))
 

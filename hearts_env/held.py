@@ -10,7 +10,7 @@ from numba import typeof
 from hearts_env.cards import Bytes, Ints
 from hearts_env.encode import Layout, layout
 from hearts_env.kernel import Number, kernel
-from hearts_env.kernels import Game, game, legal_at, step_at, tables
+from hearts_env.kernels import Game, finish, game, legal_at, step_at, tables
 from hearts_env.kernels_view import Room, Shape, blank, room, see, shape, unpack, write
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.machine_code import pick_up, put_down, words_of
@@ -48,7 +48,8 @@ class Held:
 
     def step(self, action: int) -> None:
         """Carry out a legal action."""
-        _step(self._memory, action)
+        if _step(self._memory, action):
+            finish(self._arguments.game, self._arguments.tables)
 
     def encode(self, seat: int) -> Bytes:
         """The encoding of a seat but for the order block, a fresh uint8 [bits]."""
@@ -90,10 +91,9 @@ def _legal(memory: Ints) -> Number:
 
 
 @kernel
-def _step(memory: Ints, action: int) -> None:
+def _step(memory: Ints, action: int) -> bool:
     held = pick_up(memory, _KIND)
-    if held.tables.phase[0] < DEAL_OVER:
-        step_at(held.game, held.tables, 0, action)
+    return held.tables.phase[0] < DEAL_OVER and step_at(held.game, held.tables, 0, action)
 
 
 @kernel

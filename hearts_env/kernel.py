@@ -59,9 +59,9 @@ def zeros_below(cards: Number) -> Number:
     return (cards & -cards).bit_length() - 1
 
 
-def nth(cards: Number, index: Number) -> Number:
+def nth(cards: Number, at: Number) -> Number:
     """The member of the set that has so many below it; see `cards.nth`."""
-    for _ in range(index):
+    for _ in range(at):
         cards &= cards - 1
     return zeros_below(cards)
 

@@ -1,4 +1,4 @@
-"""The loops of the compiled executor: shuffle, deal, legal, step, choose, one table after the other.
+"""The loops of the compiled executor: deal, legal, step and the end of a deal, one table after the other.
 
 What may be played and what breaks hearts is the rulebook's, what a deal adds to each score is `tally`'s.  A kernel
 reads a State as a tuple of its arrays with the same names, and the rules as a `Game`.
@@ -30,10 +30,8 @@ from hearts_env.cards import (
     Ints,
     Sets,
 )
-from hearts_env.engine import CARD_BITS, GOLDEN, mix
-from hearts_env.kernel import Number, bit, count, inner, kernel, nth
+from hearts_env.kernel import Number, bit, inner, kernel
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
-from hearts_env.playout import decision_key, unit
 from hearts_env.rulebook import breaks, legal_follow, legal_lead
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
 from hearts_env.tally import automatic_choice, deal_points, is_over, reset_exact, shooter
@@ -41,9 +39,6 @@ from hearts_env.tally import automatic_choice, deal_points, is_over, reset_exact
 _ARRAYS = [field.name for field in fields(State)]
 Tables: Any = namedtuple("Tables", _ARRAYS)  # type: ignore[misc]
 _arrays_of = attrgetter(*_ARRAYS)
-_BUCKETS = 64
-ROOM = _BUCKETS + 1
-_BUCKET_SHIFT = np.uint64(58)
 
 
 class Game(NamedTuple):
@@ -110,58 +105,6 @@ def some_tables(state: State, rows: slice) -> State:
     return cast(State, Tables._make(array[rows] for array in _arrays_of(state)))
 
 
-# -- shuffle and choose ------------------------------------------------------------------------------------------------
-
-
-@kernel
-def shuffle(game: Game, ids: NDArray[np.uint64], hands: Sets, room: NDArray[np.uint64]) -> None:
-    """Fill `hands`, int64 [N, P].  room: uint64 [3, ROOM] to work in."""
-    size = len(game.deck_cards)
-    keys, ordered, place = room[0], room[1], room[2]
-    for n in range(len(ids)):
-        seed = mix(ids[n])
-        place[:] = 0
-        for i in range(size):
-            number: Number = np.uint64(game.deck_cards[i])
-            keys[i] = mix(seed + number * GOLDEN) & ~CARD_BITS | number
-            place[np.int64(keys[i] >> _BUCKET_SHIFT) + 1] += 1
-        # Roughly in order by the highest bits; what little is then out of order moves down.
-        for bucket in range(_BUCKETS):
-            place[bucket + 1] += place[bucket]
-        for i in range(size):
-            begin = np.int64(keys[i] >> _BUCKET_SHIFT)
-            ordered[place[begin]] = keys[i]
-            place[begin] += 1
-        for i in range(1, size):
-            key: Number = ordered[i]
-            k = i
-            while k > 0 and ordered[k - 1] > key:
-                ordered[k] = ordered[k - 1]
-                k -= 1
-            ordered[k] = key
-        i = 0
-        for seat in range(game.num_players):
-            hand: Number = np.int64(0)
-            for _ in range(game.hand_size):
-                card: Number = np.int64(ordered[i] & CARD_BITS)
-                hand |= bit(card)
-                i += 1
-            hands[n, seat] = hand
-
-
-@kernel
-def choose(sets: Sets, uniform: NDArray[np.float64], chosen: Ints) -> None:
-    """Fill `chosen`, int64 [N]."""
-    for n in range(len(sets)):
-        chosen[n] = NO_CARD if sets[n] == 0 else choose_at(sets[n], uniform[n])
-
-
-@inner
-def choose_at(rest: Number, uniform: Number) -> Number:
-    """A member of a set that has some."""
-    return nth(rest, np.int64(uniform * count(rest)))
-
-
 # -- deal -----------------------------------------------------------------------------------------------------------
 
 
@@ -192,7 +135,7 @@ def deal_at(game: Game, tables: State, n: int, hands: Sets) -> None:
     tables.choice[n] = NO_CARD
     tables.broken[n] = False
     if offset_of(game, tables.deal_no[n]) == 0:
-        _begin_play(game, tables, n)
+        begin_play(game, tables, n)
 
 
 # -- legal -------------------------------------------------------------------------------------------------------------
@@ -239,59 +182,38 @@ def opening_card(game: Game, tables: State, n: int) -> Number:
 # -- step --------------------------------------------------------------------------------------------------------------
 
 NONE_BAD = -1
+SOME_END = -2
 
 
 @kernel
 def step(game: Game, tables: State, actions: Ints) -> int:
-    """Step all tables; return the row of an action out of range, at which it stops, or NONE_BAD."""
+    """Step all tables; return the row of an action out of range, at which it stops, or how it went.
+
+    SOME_END says that there are tables for `finish`, NONE_BAD that there are none.
+    """
+    result = NONE_BAD
     for n in range(len(actions)):
         phase, action = tables.phase[n], actions[n]
         if phase >= DEAL_OVER:
             continue
         if not 0 <= action < (NUM_ACTIONS if phase == MOON else NUM_CARDS):
             return n
-        step_at(game, tables, n, action)
-    return NONE_BAD
-
-
-@kernel
-def play_random(game: Game, tables: State, seats: Bools, salt: Number) -> int:
-    """Play as `playout.play_random` does; return how many actions.  salt: uint64."""
-    made = 0
-    for n in range(len(seats)):
-        number: Number = np.uint64(tables.key[n])
-        key = mix(number)
-        while waits(tables, n, seats):
-            decision = np.uint64(tables.phase[n]), np.uint64(tables.count[n]), np.uint64(tables.turn[n])
-            chance = unit(decision_key(key, decision[0], decision[1], decision[2]), salt)
-            step_at(game, tables, n, choose_at(legal_at(game, tables, n), chance))
-            made += 1
-    return made
+        if step_at(game, tables, n, action):
+            result = SOME_END
+    return result
 
 
 @inner
-def waits(tables: State, n: int, seats: Bools) -> Number:
-    """Is one of the seats, bool [N, P], to act at table n?"""
-    return tables.phase[n] < DEAL_OVER and seats[n, tables.turn[n]]
-
-
-@inner
-def step_at(game: Game, tables: State, n: int, action: Number) -> None:
-    """Carry out a legal action at table n, whose deal is not over."""
+def step_at(game: Game, tables: State, n: int, action: Number) -> bool:
+    """Carry out a legal action at table n, whose deal is not over; is it now for `finish` to end the deal?"""
     phase = tables.phase[n]
     if phase == PASS:
         pick_at(game, tables, n, action)
-        return
+        return False
     if phase == PLAY:
-        if not play_at(game, tables, n, action):
-            return
-        if _finish(game, tables, n):
-            return
-        action = game.moon_action
-        if game.moon_automatic:
-            seats = tables.taken[n], tables.shooter[n], tables.scores[n], tables.points[n]
-            action = automatic_choice(game.score, seats[0], seats[1], seats[2], seats[3])
-    _score(game, tables, n, action)
+        return play_at(game, tables, n, action)
+    tables.choice[n] = action
+    return True
 
 
 @inner
@@ -335,30 +257,6 @@ def _collect(game: Game, tables: State, n: int, played: Number) -> bool:
 
 
 @inner
-def _finish(game: Game, tables: State, n: int) -> bool:
-    """All cards are played; is there a moon whose shooter has a choice to make?"""
-    seat = shooter(game.score, tables.taken[n])
-    tables.shooter[n] = seat
-    if not game.moon_chosen or seat == NO_SEAT:
-        return False
-    tables.phase[n] = MOON
-    tables.turn[n] = seat
-    return True
-
-
-@inner
-def _score(game: Game, tables: State, n: int, choice: Number) -> None:
-    """The deal is over.  choice: ADD or SUBTRACT, read where there is a shooter."""
-    seat, points, scores = tables.shooter[n], tables.points[n], tables.scores[n]
-    deal_points(game.score, tables.taken[n], seat, choice, points)
-    for column in range(game.num_players):
-        scores[column] = reset_exact(game.score, scores[column] + points[column])
-    tables.choice[n] = NO_CARD if seat == NO_SEAT else choice
-    tables.phase[n] = GAME_OVER if is_over(game.score, scores) != 0 else DEAL_OVER
-    tables.turn[n] = NO_SEAT
-
-
-@inner
 def pick_at(game: Game, tables: State, n: int, action: Number) -> None:
     """Pick a card to pass; after the last, pass and begin the play."""
     turn = tables.turn[n]
@@ -366,12 +264,13 @@ def pick_at(game: Game, tables: State, n: int, action: Number) -> None:
     tables.count[n] += 1
     tables.turn[n] = next_seat(game, turn)
     if tables.count[n] == game.num_players * game.pass_count:
-        _pass(game, tables, n)
-        _begin_play(game, tables, n)
+        pass_cards(game, tables, n)
+        begin_play(game, tables, n)
 
 
 @inner
-def _pass(game: Game, tables: State, n: int) -> None:
+def pass_cards(game: Game, tables: State, n: int) -> None:
+    """All have picked: the cards change hands."""
     offset = offset_of(game, tables.deal_no[n])
     for seat in range(game.num_players):
         got = tables.picks[n, (seat - offset) % game.num_players]
@@ -381,7 +280,8 @@ def _pass(game: Game, tables: State, n: int) -> None:
 
 
 @inner
-def _begin_play(game: Game, tables: State, n: int) -> None:
+def begin_play(game: Game, tables: State, n: int) -> None:
+    """The first trick begins."""
     leader = 0
     if game.lowest_club_leads:
         opening = opening_card(game, tables, n)
@@ -407,3 +307,62 @@ def next_seat(game: Game, turn: Number) -> Number:
 def offset_of(game: Game, deal_no: Number) -> Number:
     """The pass offset of a deal number."""
     return game.pass_offsets[deal_no % len(game.pass_offsets)]
+
+
+# -- the end of a deal -------------------------------------------------------------------------------------------------
+
+
+class Ends(NamedTuple):
+    """What the end of a deal takes of a Game and of a State: little, since what kernels take they must unpack."""
+
+    score: ScoreNumbers
+    num_plays: int
+    moon_chosen: bool
+    moon_automatic: bool
+    moon_action: int
+    phase: NDArray[np.int8]
+    played: NDArray[np.int8]
+    turn: NDArray[np.int8]
+    shooter: NDArray[np.int8]
+    choice: NDArray[np.int8]
+    taken: Sets
+    scores: NDArray[np.int32]
+    points: NDArray[np.int32]
+
+
+_of_game = attrgetter("score", "num_plays", "moon_chosen", "moon_automatic", "moon_action")
+_of_tables = attrgetter("phase", "count", "turn", "shooter", "choice", "taken", "scores", "points")
+
+
+def finish(game: Game, tables: State) -> int:
+    """End the deals whose cards are all played or whose moon choice is made; how many now wait for a choice?"""
+    return finish_some(Ends(*_of_game(game), *_of_tables(tables)))
+
+
+@kernel
+def finish_some(ends: Ends) -> int:
+    """See `finish`."""
+    choosing = 0
+    for n in range(len(ends.phase)):
+        phase = ends.phase[n]
+        choice: Number = ends.moon_action
+        if phase == PLAY and ends.played[n] == ends.num_plays:
+            ends.shooter[n] = shooter(ends.score, ends.taken[n])
+            if ends.moon_chosen and ends.shooter[n] != NO_SEAT:
+                ends.phase[n], ends.turn[n] = MOON, ends.shooter[n]
+                choosing += 1
+                continue
+        elif phase == MOON and ends.choice[n] != NO_CARD:
+            choice = np.int64(ends.choice[n])
+        else:
+            continue
+        seat, taken, scores, points = np.int64(ends.shooter[n]), ends.taken[n], ends.scores[n], ends.points[n]
+        if ends.moon_automatic:
+            choice = automatic_choice(ends.score, taken, seat, scores, points)
+        deal_points(ends.score, taken, seat, choice, points)
+        for column in range(ends.score.num_players):
+            scores[column] = reset_exact(ends.score, scores[column] + points[column])
+        ends.choice[n] = NO_CARD if seat == NO_SEAT else choice
+        ends.phase[n] = GAME_OVER if is_over(ends.score, scores) != 0 else DEAL_OVER
+        ends.turn[n] = NO_SEAT
+    return choosing

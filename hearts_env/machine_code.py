@@ -33,15 +33,20 @@ _SOURCES = (
     "encode",
     "kernel",
     "kernels",
+    "kernels_random",
     "kernels_view",
     "machine_code",
     "held",
 )
 """The modules from which machine code is made."""
-_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
 """No counting of references to arrays: with it, every access to one would count for all arrays of its tuple, at twenty
 times the cost of the loops.  So kernels make no arrays of their own: they are handed what they need.
 """
+_CALLED_OPTIONS = {**_OPTIONS, "no_cpython_wrapper": True}
+"""For what kernels call."""
+_PART_OPTIONS = {**_CALLED_OPTIONS, "forceinline": True}
+"""For what becomes a part of the kernels that call it."""
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -57,12 +62,12 @@ def compiled(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
-def _let_kernels_call(functions: list[Callable[..., Any]]) -> None:
+def _let_kernels_call(functions: list[Callable[..., Any]], options: dict[str, Any] = _PART_OPTIONS) -> None:
     """These become a part of the kernels, since passing tuples of arrays costs more than most of them do."""
     for function in functions:
         if function not in _callable:
             _callable.add(function)
-            register_jitable(**_OPTIONS, forceinline=True)(function)
+            register_jitable(**options)(function)
 
 
 _callable: set[Callable[..., Any]] = set()
@@ -122,18 +127,24 @@ _let_kernels_call(
         tally.points_in,
         tally.everything,
         tally.side_cards,
-        tally.shooter,
-        tally.deal_points,
-        tally.moon_value,
-        tally.automatic_choice,
         tally.reset_exact,
         tally.side_score,
-        tally.lowest,
-        tally.is_over,
         engine.mix,
         playout.decision_key,
         playout.unit,
     ]
+)
+# Once a deal a call costs little, and as parts of one function these would take many seconds more to compile.
+_let_kernels_call(
+    [
+        tally.shooter,
+        tally.deal_points,
+        tally.moon_value,
+        tally.automatic_choice,
+        tally.lowest,
+        tally.is_over,
+    ],
+    _CALLED_OPTIONS,
 )
 
 
@@ -150,10 +161,10 @@ ones: Callable[[Any], Any] = intrinsic(_ones)
 trailing_zeros: Callable[[Any], Any] = intrinsic(_zeros_below)
 
 for _function in (kernel.count, cards.count):
-    overload(_function, jit_options=_OPTIONS)(lambda cards: lambda cards: ones(cards))
-overload(kernel.zeros_below, jit_options=_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
+    overload(_function, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: ones(cards))
+overload(kernel.zeros_below, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
 for _maker in (kernel.bit, cards.bit):
-    overload(_maker, jit_options=_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))
+    overload(_maker, jit_options=_PART_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))
 
 
 def _nth(typing: Any, bits: Any, index: Any) -> Any:
@@ -178,7 +189,7 @@ def _deposits() -> bool:
 
 
 if _deposits():
-    overload(kernel.nth, jit_options=_OPTIONS)(lambda cards, index: lambda cards, index: nth_deposited(cards, index))
+    overload(kernel.nth, jit_options=_PART_OPTIONS)(lambda cards, at: lambda cards, at: nth_deposited(cards, at))
 else:
     _let_kernels_call([kernel.nth])
 
@@ -194,7 +205,7 @@ def _set_eight(typing: Any, array: Any, place: Any, number: Any) -> Any:
 
 
 store_eight: Callable[[Any, Any, Any], Any] = intrinsic(_set_eight)
-overload(kernel.set_eight, jit_options=_OPTIONS)(
+overload(kernel.set_eight, jit_options=_PART_OPTIONS)(
     lambda array, place, number: lambda array, place, number: store_eight(array, place, number)
 )
 

@@ -203,7 +203,7 @@ def test_every_module_that_kernels_take_code_from_is_watched() -> None:
     from hearts_env import machine_code
 
     folder = Path(machine_code.__file__).parent
-    compiled_ones = ("kernel", "kernels", "kernels_view", "machine_code", "held")
+    compiled_ones = ("kernel", "kernels", "kernels_random", "kernels_view", "machine_code", "held")
     imports = {line for name in compiled_ones for line in (folder / f"{name}.py").read_text().splitlines()}
     named = {line.split()[1].partition(".")[2] for line in imports if line.startswith("from hearts_env.")}
     together = {

@@ -26,7 +26,7 @@ LAYERS = [
     ["encode", "notation", "rewards"],
     ["kernel"],
     ["machine_code", "kernels"],
-    ["kernels_view"],
+    ["kernels_random", "kernels_view"],
     ["held", "one_table"],
     ["compiled"],
     ["agent"],
