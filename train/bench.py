@@ -41,8 +41,13 @@ Layer = Callable[[Rules, int], Batch]
 
 
 def engine_layer(rules: Rules, tables: int) -> Batch:
-    """Shuffle, deal, and `playout.play_random` to the end: legal actions, a random choice, step."""
+    """Shuffle, deal, and random play to the end: legal actions, a random choice, step.
+
+    The compiled executor does so in one call, `playout.play_random`; the numpy one by turns, with numpy's generator.
+    """
     info = lookup(rules)
+    if chosen() == "numpy":
+        return _arrays(info, tables, lambda state: legal(info, state))
     state = State.empty(info, tables)
 
     def batch(first: int) -> Work:
