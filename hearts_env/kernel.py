@@ -21,6 +21,10 @@ Number: TypeAlias = Any
 """One number of whatever width, where the rest of the library has an array of them."""
 inner_functions: list[Callable[..., Any]] = []
 """What becomes a part of the kernels that call it."""
+called_functions: list[Callable[..., Any]] = []
+"""What kernels call and what stays a function of its own."""
+stand_ins: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+"""Functions over arrays, and those that kernels call in their place."""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -44,6 +48,22 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def called(function: Callable[P, R]) -> Callable[P, R]:
+    """Let kernels call this function, which is large and takes no tuples of arrays: it stays one function for all."""
+    called_functions.append(function)
+    return function
+
+
+def stands_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let kernels call the function so marked, which takes single numbers, wherever `function` stands."""
+
+    def mark(scalar: Callable[P, R]) -> Callable[P, R]:
+        stand_ins.append((function, scalar))
+        return scalar
+
+    return mark
+
+
 def bit(card: Number) -> Number:
     """The set that holds just this card."""
     return 1 << card
@@ -64,6 +84,11 @@ def nth(cards: Number, at: Number) -> Number:
     for _ in range(at):
         cards &= cards - 1
     return zeros_below(cards)
+
+
+def highest(cards: Number) -> Number:
+    """The highest member of the set."""
+    return cards.bit_length() - 1
 
 
 def set_eight(array: Bytes, place: Number, number: Number) -> None:

@@ -55,6 +55,8 @@ def compiled(function: Callable[..., Any]) -> Any:
     Where numba finds no folder that it may write to (NUMBA_CACHE_DIR names one), every process compiles anew.
     """
     _let_kernels_call(kernel.inner_functions)
+    _let_kernels_call(kernel.called_functions, _CALLED_OPTIONS)
+    _let_kernels_call_instead(kernel.stand_ins)
     dispatcher = njit(**_OPTIONS)(function)
     with contextlib.suppress(RuntimeError):  # there is no such folder
         dispatcher._cache = _Cache(function)
@@ -70,23 +72,34 @@ def _let_kernels_call(functions: list[Callable[..., Any]], options: dict[str, An
             register_jitable(**options)(function)
 
 
+def _let_kernels_call_instead(pairs: list[tuple[Callable[..., Any], Callable[..., Any]]]) -> None:
+    for function, scalar in pairs:
+        if function not in _callable:
+            _callable.add(function)
+            overload(function, jit_options=_PART_OPTIONS, strict=False)(lambda *_, scalar=scalar: scalar)
+
+
 _callable: set[Callable[..., Any]] = set()
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """What numba keeps is thrown away when any of _SOURCES changes: it would watch only the kernel's own file."""
+    """What numba keeps is thrown away when a source changes: it would watch only the kernel's own file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = (self._impl.locator.get_source_stamp(), _source_hash())
+        stamp = (self._impl.locator.get_source_stamp(), _source_hash(Path(function.__code__.co_filename).parent))
         self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
         )
 
 
-def _source_hash() -> str:
-    folder = Path(__file__).parent
-    return hashlib.sha256(b"".join((folder / f"{name}.py").read_bytes() for name in _SOURCES)).hexdigest()
+def _source_hash(folder: Path) -> str:
+    """Of _SOURCES, and of all modules beside a kernel of another package."""
+    here = Path(__file__).parent
+    paths = [here / f"{name}.py" for name in _SOURCES]
+    if folder.resolve() != here.resolve():
+        paths += sorted(folder.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 # -- saying that it takes a while --------------------------------------------------------------------------------------
@@ -157,11 +170,18 @@ def _zeros_below(typing: Any, bits: Any) -> Any:
     return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(args[0], whole)
 
 
+def _zeros_above(typing: Any, bits: Any) -> Any:
+    whole = ir.Constant(ir.IntType(1), 0)
+    return types.int64(types.int64), lambda context, builder, signature, args: builder.ctlz(args[0], whole)
+
+
 ones: Callable[[Any], Any] = intrinsic(_ones)
 trailing_zeros: Callable[[Any], Any] = intrinsic(_zeros_below)
+zeros_above: Callable[[Any], Any] = intrinsic(_zeros_above)
 
 for _function in (kernel.count, cards.count):
     overload(_function, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: ones(cards))
+overload(kernel.highest, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: 63 - zeros_above(cards))
 overload(kernel.zeros_below, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
 for _maker in (kernel.bit, cards.bit):
     overload(_maker, jit_options=_PART_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))
