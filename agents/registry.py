@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from hearts_agents.rule import RuleAgent
+from hearts_agents.rule_weights import WeightsError, load
 from hearts_agents.uniform import RandomAgent
 from hearts_env.agent import Agent
 
@@ -30,9 +32,10 @@ def _random(name: str, detail: str) -> Agent:
 
 
 def _rule(name: str, detail: str) -> Agent:
-    if detail:
-        raise AgentError(f"agent {name!r:.60}: 'rule' takes nothing after a colon")
-    return RuleAgent(name=name)
+    try:
+        return RuleAgent(load(Path(detail)) if detail else None, name)
+    except WeightsError as error:
+        raise AgentError(f"agent {name!r:.60}: {error}") from None
 
 
 def _net(name: str, detail: str) -> Agent:
@@ -69,7 +72,12 @@ def _human(name: str, detail: str) -> Agent:
 
 AGENTS: dict[str, Entry] = {
     "random": Entry("random[:SEED]", "any legal action, all equally likely", "nothing", _random),
-    "rule": Entry("rule", "rules of thumb with tuned weights: ducks, sheds, counts and shoots", "nothing", _rule),
+    "rule": Entry(
+        "rule[:PATH]",
+        "rules of thumb with tuned weights: ducks, sheds, counts and shoots",
+        "nothing",
+        _rule,
+    ),
     "net": Entry("net:PATH[?sample]", "a trained network: a run directory, or its weights", "hearts_env[train]", _net),
     "exec": Entry("exec:COMMAND", "another program, over hearts-agent/1 (docs/protocol.md)", "the program", _exec),
     "human": Entry("human", "a person at the terminal", "a person", _human),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from hearts_agents.rule_pass import choose_pick
-from hearts_agents.rule_play import choose_card
+from hearts_agents.rule_brain import brain
+from hearts_agents.rule_rows import choose_card, choose_pick
 from hearts_agents.rule_weights import Weights
-from hearts_env.cards import Ints
+from hearts_env.cards import Bools, Ints
+from hearts_env.engine import step
+from hearts_env.executor import chosen
+from hearts_env.lookup import Lookup
 from hearts_env.scoring import automatic_choice
-from hearts_env.state import MOON, PASS, PLAY
-from hearts_env.view import View
+from hearts_env.state import MOON, PASS, PLAY, State
+from hearts_env.view import View, view
 
 
 class RuleAgent:
@@ -23,17 +26,43 @@ class RuleAgent:
 
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
+        thoughts = brain(view.lookup, self.weights)
         actions = np.empty(len(view), np.int64)
-        for phase, choose in ((PLAY, choose_card), (PASS, choose_pick), (MOON, _choose_moon)):
-            here = view.phase == phase
-            if here.all():
-                return choose(view, self.weights)
-            if here.any():
-                rows = np.flatnonzero(here)
-                actions[rows] = choose(view.take(rows), self.weights)
+        if chosen() == "compiled":
+            from hearts_agents.rule_loops import act
+
+            act(view.lookup, self.weights, view, actions)
+        else:
+            for phase, choose in ((PLAY, choose_card), (PASS, choose_pick)):
+                here = view.phase == phase
+                if here.all():
+                    return choose(thoughts, view)
+                if here.any():
+                    actions[here] = choose(thoughts, view.take(here))
+        moon = view.phase == MOON
+        if moon.any():
+            actions[moon] = _choose_moon(view.take(moon))
         return actions
 
+    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
+        """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act.  Changes `state`.
 
-def _choose_moon(view: View, weights: Weights) -> Ints:
+        The actions are those of `act`.  The compiled executor makes them in one loop, without views.  Returns how
+        many there were.
+        """
+        if chosen() == "compiled":
+            from hearts_agents import rule_loops
+
+            return rule_loops.play_on(lookup, self.weights, state, seats)
+        made = 0
+        while len(rows := np.flatnonzero(~state.over & seats[np.arange(len(state)), state.turn])):
+            part = state.take(rows)
+            step(lookup, part, self.act(view(lookup, part)))
+            state.put(rows, part)
+            made += len(rows)
+        return made
+
+
+def _choose_moon(view: View) -> Ints:
     """Add to the others, unless that ends the game without winning it.  The viewer is seat 0 of its view."""
     return automatic_choice(view.lookup, view.taken, np.zeros(len(view), np.int64), view.scores)

@@ -1,75 +1,80 @@
-"""How the rule agent judges and plays a hand that may take every penalty card."""
+"""How the rule agent judges and plays a hand that may take every penalty card.
+
+The formulas work on arrays and, unchanged, on the single numbers of a compiled loop.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from hearts_agents.rule_brain import ABOVE_QUEEN, COUNTS, HEART, PLACES, SPADE, UNIT, Brain
+from hearts_agents.rule_sight import BITS, NEVER, Number, Sight, at, choice, count, some
+from hearts_env.cards import HEARTS, QS_SET
 
-from hearts_agents.rule_sight import HEART, Sight, pick_best
-from hearts_agents.rule_weights import Floats, Weights
-from hearts_env.cards import NUM_SUITS, SUIT_SETS, Bools, Ints, Sets, highest, lowest
-from hearts_env.rulebook import either
-
-
-def losers(hand: Sets, out: Sets, others: int, weights: Weights) -> Floats:
-    """Tricks that the hand expects to lose if it leads from the top, by suit; float32 [4, N].
-
-    out: cards that others may hold.
-    """
-    result = np.empty((NUM_SUITS, len(hand)), np.float32)
-    drain = max(others * weights.drain, 1.0)
-    for suit, cards in enumerate(SUIT_SETS):
-        own, rest = hand & cards, out & cards
-        covered = _down(rest)
-        sure = np.bitwise_count(own & ~covered)
-        left = np.maximum(np.bitwise_count(rest) - sure * np.float32(drain), 0)
-        result[suit] = np.minimum(np.bitwise_count(own) - sure, left / np.float32(drain))
-    return result
+SURE = 100 * UNIT
+"""Comes before everything that may be lost."""
 
 
-def plan(seen: Sight, weights: Weights) -> Bools:
-    """Is the moon worth a try?  bool [N]."""
-    clean = seen.clean.copy()
-    rows = np.flatnonzero(clean)
-    if len(rows) == 0:
-        return clean
-    lost = losers(seen.hand[rows], seen.out[rows], seen.lookup.num_players - 1, weights)
-    total = lost.sum(axis=0) + (weights.moon_heart - 1) * lost[HEART]
-    clean[rows] = total <= weights.moon_limit
-    return clean
+def losers(brain: Brain, hand: Number, out: Number, suit: Number) -> Number:
+    """Tricks that the hand expects to lose in a suit if it leads from the top.  out: cards that others may hold."""
+    cards = at(brain.suit_sets, suit)
+    own, rest = hand & cards, out & cards
+    sure = count(own & ~down(rest))
+    return at(brain.losers, (count(own) - sure) * PLACES + count(rest) * COUNTS + sure)
 
 
-def shoot(seen: Sight, weights: Weights) -> Ints:
-    """The card to play towards a moon, int64 [N]."""
-    lookup = seen.lookup
-    suit_sets = np.array(SUIT_SETS, np.int64)[:, None]
-    cards = seen.legal & suit_sets
-    leads = seen.led < 0
-    beats = lookup.beats[seen.best]
-    above = seen.legal & beats
-    last = seen.later == 0
-    follow = (seen.hand & lookup.suit_sets[seen.led]) != 0
-    winner = np.where(last, lowest(above), highest(above))
-    sure = cards & ~_down(seen.out & suit_sets)
-    length = np.bitwise_count(cards).astype(np.float32)
-    lead_score = np.where(sure != 0, 100 + length, length)
-    lead_score[cards == 0] = -1
-    lead = pick_best(highest(cards), lead_score)
-    # What cannot win is best rid of where the suit has most losers.
-    lost = losers(seen.hand, seen.out, lookup.num_players - 1, weights)
-    plain = seen.legal & ~lookup.play.penalty
-    spare = either(plain & suit_sets, cards)
-    lost[(plain & suit_sets) == 0] -= 20
-    lost[cards == 0] = -100
-    drop = pick_best(lowest(spare), lost)
-    lose = np.where(follow, lowest(seen.legal), drop)
-    chosen: Ints = np.where(leads, lead, np.where(above != 0, winner, lose))
-    return chosen
+def heart_losses(brain: Brain, hand: Number, out: Number) -> Number:
+    """Those in hearts, weighted, with the queen that another hand may keep."""
+    hearts = losers(brain, hand, out, HEART)
+    queen = some(out & QS_SET) & ~some(hand & ABOVE_QUEEN & ~down(out & ABOVE_QUEEN))
+    return hearts + ((hearts * brain.moon_heart) >> BITS) + (queen & brain.moon_queen)
 
 
-def _down(sets: Sets) -> Sets:
-    """Each set with every lower bit below its members filled in."""
+def other_losses(brain: Brain, hand: Number, out: Number) -> Number:
+    """Those in the other suits; never less than 0."""
+    return losers(brain, hand, out, 0) + losers(brain, hand, out, 1) + losers(brain, hand, out, SPADE)
+
+
+def limit_to_try(brain: Brain, points: Number, played: Number) -> Number:
+    """Losers up to which the moon is worth a try.  points: taken by all so far.  played: cards played by all."""
+    return brain.moon_limit + points * brain.moon_more + at(brain.moon_late, at(brain.tricks, played))
+
+
+def limit_to_pass(brain: Brain, left: Number) -> Number:
+    """Losers up to which the hand is worth keeping for a moon.  left: cards still to pass."""
+    return brain.moon_pass + (left << BITS)
+
+
+def lead_order(brain: Brain, s: Sight, suit: Number) -> Number:
+    """How good it is to lead the highest card of a suit towards a moon."""
+    cards = s.legal & at(brain.suit_sets, suit)
+    sure = some(cards & ~down(s.out & at(brain.suit_sets, suit)))
+    order = (count(cards) << BITS) + (sure & SURE) - (some(cards & HEARTS) & brain.moon_lead_heart)
+    return choice(some(cards), order, NEVER | order & 0)
+
+
+def spare(brain: Brain, s: Sight, suit: Number) -> Number:
+    """The cards of a suit that a trick which can't be won may take: no penalty card, if there is another."""
+    cards = s.legal & at(brain.suit_sets, suit)
+    plain = cards & ~brain.penalty
+    return choice(some(plain), plain, cards)
+
+
+def drop_order(brain: Brain, s: Sight, suit: Number) -> Number:
+    """How good it is to throw away a card of a suit: most where the suit has most losers."""
+    cards = spare(brain, s, suit)
+    order = losers(brain, s.hand, s.out, suit) - (~some(cards & ~brain.penalty) & SURE >> 2)
+    return choice(some(cards), order, NEVER | order & 0)
+
+
+def pass_order(brain: Brain, hand: Number, out: Number, suit: Number, is_heart: Number) -> Number:
+    """How good it is to pass the lowest card of a suit from a hand that is kept for a moon.  is_heart: a mask."""
+    lost = losers(brain, hand, out, suit)
+    lost = lost + (is_heart & (lost * brain.moon_heart) >> BITS)
+    return choice(some(hand & at(brain.suit_sets, suit)), lost, NEVER | lost & 0)
+
+
+def down(sets: Number) -> Number:
+    """Each set with every lower bit below its members filled in, as far as a suit reaches."""
     filled = sets | sets >> 1
-    filled |= filled >> 2
-    filled |= filled >> 4
-    result: Sets = filled | filled >> 8
-    return result
+    filled = filled | filled >> 2
+    filled = filled | filled >> 4
+    return filled | filled >> 8

@@ -1,61 +1,57 @@
-"""How the rule agent passes: one pick at a time, the most dangerous card first."""
+"""How the rule agent values a card to pass: its danger against what the rest of the hand needs.
+
+The formulas work on arrays and, unchanged, on the single numbers of a compiled loop.  A card is a set of one.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from hearts_agents.rule_moon import losers
-from hearts_agents.rule_sight import EACH_SUIT, HEART, NEVER, SPADE, pick_best
-from hearts_agents.rule_weights import Weights, tables
-from hearts_env.cards import BLACK_MARIA, QS_SET, SPADES, Ints, highest, lowest
-from hearts_env.rulebook import either
-from hearts_env.view import View
-
-_LOW_SPADES = SPADES & ((1 << BLACK_MARIA) - 1)
+from hearts_agents.rule_brain import ABOVE_QUEEN, BELOW_QUEEN, COUNTS, PLACES, Brain
+from hearts_agents.rule_sight import BITS, STEP, Number, at, choice, count, some, with_partner
+from hearts_env.cards import QS_SET
 
 
-def choose_pick(view: View, weights: Weights) -> Ints:
-    """The next card to pass for each view of the pass phase, int64 [N]."""
-    lookup = view.lookup
-    tab = tables(lookup, weights)
-    hand = view.hand & ~view.picks
-    out = lookup.deck & ~view.hand
-    suit_sets = lookup.suit_sets[EACH_SUIT]
-    own = view.legal & suit_sets
-    tops = highest(either(own & ~lookup.bonus, own))
-    # The queen under ace or king is an option of its own.
-    options = np.concatenate([tops, highest(view.legal & QS_SET)[None, :]])
-    order = [0, 1, 2, 3, SPADE]
-    size = np.bitwise_count(own)[order]
-    above = np.bitwise_count(out & tab.higher[options])
-    below = np.bitwise_count(out & tab.lower[options])
-    guards = np.bitwise_count(hand & tab.lower[options])
-    score = np.float32(weights.pass_rank) * (below - weights.low * above) / (above + below + np.float32(1))
-    score -= guards * np.float32(weights.pass_guard)
-    score += np.float32(weights.pass_void) / np.maximum(size * size, 1)
-    score[HEART] += weights.pass_heart
-    cover = np.bitwise_count(hand & _LOW_SPADES) * np.float32(weights.pass_cover)
-    spade = options[SPADE:]
-    high = np.where(spade == BLACK_MARIA, weights.pass_queen, weights.pass_spade_high) - cover
-    score[SPADE:] += (np.where(spade < BLACK_MARIA, -weights.pass_spade_low, high) * tab.queen_share).astype(np.float32)
-    score += (tab.points[options] < 0) * np.float32(-100)
-    score[options < 0] = NEVER
-    picked = pick_best(options, score)
-    return _moon_picks(view, weights, hand, out, picked)
+class Held(NamedTuple):
+    """What a hand has of a suit before the next card is picked."""
+
+    own: Number
+    rest: Number
+    """Its cards in other hands."""
+    kind: Number
+    """Where the dangers of its cards begin."""
+    guard: Number
+    """What each lower card takes off them."""
+    size: Number
+    """Worth of passing a card of it by how many there are."""
 
 
-def _moon_picks(view: View, weights: Weights, hand: Ints, out: Ints, picked: Ints) -> Ints:
-    """The picks, changed where the hand may shoot the moon: there the lowest card of the worst suit goes."""
-    if view.lookup.rules.moon == "none":
-        return picked
-    lost = losers(hand, out, view.lookup.num_players - 1, weights)
-    done = np.bitwise_count(view.picks)
-    to_pass = view.lookup.pass_count - done
-    total = lost.sum(axis=0) + (weights.moon_heart - 1) * lost[HEART] - to_pass
-    tries = total <= weights.moon_pass
-    if not tries.any():
-        return picked
-    cards = hand & view.lookup.suit_sets[EACH_SUIT]
-    lost[HEART] *= weights.moon_heart
-    lost[cards == 0] = -1
-    return np.where(tries, pick_best(lowest(cards), lost), picked)
+def held_of(brain: Brain, hand: Number, out: Number, left: Number, suit: Number) -> Held:
+    """What a hand has of a suit.
+
+    hand: the cards not yet picked.  out: cards that others hold.  left: cards still to pick, this one counted.
+    """
+    cards = at(brain.suit_sets, suit)
+    own, rest = hand & cards, out & cards
+    size = at(brain.pass_size, count(own) * COUNTS + left)
+    return Held(own, rest, at(brain.pass_row, suit) + count(rest), at(brain.pass_guard, suit), size)
+
+
+def pass_worth(brain: Brain, held: Held, card: Number) -> Number:
+    """What it is worth to pass a card, but for what is special to spades; held: of its suit."""
+    danger = at(brain.pass_rank, held.kind + count(held.rest & -(card << 1)) * STEP)
+    extra = at(brain.pass_card, count(card - 1))
+    return danger + extra + held.size - count(held.own & (card - 1)) * held.guard
+
+
+def pass_spade(brain: Brain, hand: Number, card: Number) -> Number:
+    """What is special to spades."""
+    guards = count(hand & BELOW_QUEEN) * COUNTS + count(hand & ABOVE_QUEEN)
+    kind = (some(card & QS_SET) & PLACES) | (some(card & ABOVE_QUEEN) & 2 * PLACES)
+    return at(brain.pass_spade, kind + guards)
+
+
+def to_partner(brain: Brain, score: Number, offset: Number, card: Number) -> Number:
+    """The worth of passing a card where there are teams."""
+    hurts = with_partner(offset) & some(card & (brain.penalty | ABOVE_QUEEN | QS_SET))
+    return choice(hurts, (score * brain.pass_partner) >> BITS, score)

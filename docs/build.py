@@ -16,6 +16,7 @@ import benchmark_tables
 from hearts_agents import AGENTS, make
 from hearts_agents.protocol import BYE, answer_line, hello_line, welcome_line
 from hearts_agents.protocol_view import request_lines
+from hearts_agents.rule_weights import Weights
 from hearts_env.cards import Ints
 from hearts_env.encode import layout
 from hearts_env.explain import field_docs
@@ -133,6 +134,13 @@ def agents() -> str:
     return table(("name", "what it is", "needs"), rows)
 
 
+def weights() -> str:
+    """The weights of the rule agent with their values and meanings."""
+    best = Weights()
+    rows = [(f"`{name}`", f"{getattr(best, name):g}", text) for name, text in field_docs(Weights).items()]
+    return table(("weight", "value", "what it weighs"), rows)
+
+
 def transcript() -> str:
     """All that is said between a match and `hearts agent rule` in one seat of a deal."""
     rules, agent = Rules.preset("seven"), _Overheard()
@@ -206,6 +214,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "sizes": sizes,
     "agents": agents,
+    "weights": weights,
     "bench": benchmark_tables.bench,
     "players": benchmark_tables.players,
     "threads": benchmark_tables.threads,

@@ -106,9 +106,9 @@ class Difference:
     """The value of the standard game, as JSON."""
 
 
-def field_docs() -> dict[str, str]:
-    """The text under each field of Rules, by its name."""
-    body = ast.parse(inspect.getsource(Rules)).body[0]
+def field_docs(record: type = Rules) -> dict[str, str]:
+    """The text under each field of Rules, or of another dataclass, by its name."""
+    body = ast.parse(inspect.getsource(record)).body[0]
     assert isinstance(body, ast.ClassDef)
     docs = {}
     for field, text in zip(body.body, body.body[1:], strict=False):
