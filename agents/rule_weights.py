@@ -15,6 +15,7 @@ CHANCES = frozenset(
         "known_under",
         "guard",
         "floor",
+        "low",
         "spade_guard",
         "hunt",
         "pass_partner",
