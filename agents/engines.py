@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -71,10 +70,6 @@ class Engine(Protocol):
         """Play it some time; the result is the chunk's bytes."""
         ...
 
-    def restart(self) -> None:
-        """Replace workers that are gone."""
-        ...
-
     def close(self) -> None:
         """End it, whatever is still being played."""
         ...
@@ -100,47 +95,66 @@ class InProcess:
             future.set_exception(error)
         return future
 
-    def restart(self) -> None:
-        """Nothing: there is no other process."""
-
     def close(self) -> None:
         """Nothing: there is no other process."""
 
 
+class WorkerLostError(RuntimeError):
+    """A worker process has ended in the middle of a task."""
+
+
 class Processes:
-    """Worker processes on this machine; they end with this one, however it ends."""
+    """Worker processes on this machine; they end with this one, however it ends.
+
+    Each has a thread here and a line of its own to it, so that none that is killed can hold up another.
+    """
 
     def __init__(self, spec: Spec, workers: int) -> None:
-        self.lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
         self.slots = workers
+        self.lost: tuple[type[Exception], ...] = (WorkerLostError,)
         self._spec = spec
-        self._open()
-
-    def _open(self) -> None:
         methods = multiprocessing.get_all_start_methods()
-        context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        listening, self._lifeline = context.Pipe(duplex=False)
-        with _one_thread_each():
-            self._pool = ProcessPoolExecutor(
-                self.slots, mp_context=context, initializer=_begin, initargs=(self._spec, listening)
-            )
-            self._pool.submit(os.getpid).result()  # starts the server from which the others are forked
-        self._listening = listening
+        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        self._listening, self._lifeline = self._context.Pipe(duplex=False)
+        self._mine = threading.local()
+        self._threads = ThreadPoolExecutor(workers, "tournament")
+        self.pids: list[int] = []
+        """Of the workers that have been started."""
 
     def submit(self, task: Task) -> Future[bytes]:
         """Hand it to the next process that is free."""
-        return self._pool.submit(_work, task)
-
-    def restart(self) -> None:
-        """End all of them and start others."""
-        self.close()
-        self._open()
+        return self._threads.submit(self._play, task)
 
     def close(self) -> None:
         """End them at once."""
         self._lifeline.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True, cancel_futures=True)
         self._listening.close()
+
+    def _play(self, task: Task) -> bytes:
+        """Have the worker of this thread play it; runs in that thread."""
+        line: Connection | None = getattr(self._mine, "line", None)
+        try:
+            line = line or self._start()
+            line.send(task)
+            answer: bytes | Exception = line.recv()
+        except (EOFError, OSError):
+            self._mine.line = None
+            raise WorkerLostError from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _start(self) -> Connection:
+        ours, theirs = self._context.Pipe()
+        with _one_thread_each():
+            process = self._context.Process(target=_serve, args=(self._spec, theirs, self._listening), daemon=True)
+            process.start()
+        theirs.close()
+        self.pids.append(process.pid or 0)
+        self._mine.line = ours
+        line: Connection = ours
+        return line
 
 
 class Ray:
@@ -184,9 +198,6 @@ class Ray:
         self._play.remote(self._spec, task).future().add_done_callback(done)
         return future
 
-    def restart(self) -> None:
-        """Nothing: Ray has tried others already, and starts new workers by itself."""
-
     def close(self) -> None:
         """Leave the cluster; end it if it was begun here."""
         if self._ours:
@@ -221,20 +232,30 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-_worker: list[tuple[Tournament, Spec]] = []
-"""In a worker process: what it plays."""
-
-
-def _begin(spec: Spec, lifeline: Connection) -> None:
-    """Make a process a worker.  Ctrl-C is the parent's business; when the parent's end of the line goes, we go."""
+def _serve(spec: Spec, line: Connection, lifeline: Connection) -> None:
+    """What a worker process does.  Ctrl-C is the parent's business; when its end of the lifeline goes, we go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_hang_on, args=(lifeline,), daemon=True).start()
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
-    planned = spec.tournament()
-    stack = contextlib.ExitStack()
-    stack.enter_context(limited(planned.agents, planned.limits))
-    _worker.append((planned, spec))
+    try:
+        planned = spec.tournament()
+    except ValueError as error:
+        line.recv()
+        line.send(error)
+        return
+    with limited(planned.agents, planned.limits):
+        while True:
+            line.send(_answer(planned, spec, line.recv()))
+
+
+def _answer(planned: Tournament, spec: Spec, task: Task) -> bytes | Exception:
+    try:
+        return _play(planned, spec, task)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            return ValueError(f"{type(error).__name__}: {error}")
+        return error
 
 
 def _hang_on(lifeline: Connection) -> None:
@@ -243,16 +264,13 @@ def _hang_on(lifeline: Connection) -> None:
     os._exit(1)
 
 
-def _work(task: Task) -> bytes:
-    planned, spec = _worker[0]
+def _play(planned: Tournament, spec: Spec, task: Task) -> bytes:
     chunk = planned.play(task.first, task.end, task.seatings, keep_deals=spec.keep_deals, records=spec.records)
     return chunk.to_bytes()
 
 
 def _ray_work(spec: Spec, task: Task) -> bytes:
-    planned = _ray_tournament(spec.names, spec.field, tuple(sorted(spec.options.items())))
-    chunk = planned.play(task.first, task.end, task.seatings, keep_deals=spec.keep_deals, records=spec.records)
-    return chunk.to_bytes()
+    return _play(_ray_tournament(spec.names, spec.field, tuple(sorted(spec.options.items()))), spec, task)
 
 
 @lru_cache(maxsize=1)

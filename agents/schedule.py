@@ -111,18 +111,10 @@ class Schedule:
             size = self._sizes.ids(len(seatings))
             if begin + size < until:
                 gaps.append((begin + size, until))
-            self._submit(Task(begin, min(begin + size, until), seatings))
+            task = Task(begin, min(begin + size, until), seatings)
+            self._waiting[self._engine.submit(task)] = task
             if self._engine.slots == 1:
                 return
-
-    def _submit(self, task: Task) -> None:
-        try:
-            self._waiting[self._engine.submit(task)] = task
-        except self._engine.lost:
-            # The workers went between the last result and this: a future that tells so, as for the other tasks.
-            future: Future[bytes] = Future()
-            future.set_exception(self._engine.lost[0]())
-            self._waiting[future] = task
 
     def _collect(self) -> None:
         """Wait for something to be finished, and keep it."""
@@ -146,7 +138,7 @@ class Schedule:
             self._again(lost)
 
     def _again(self, lost: list[Task]) -> None:
-        """Give out again what the workers that are gone were playing, in smaller pieces where that is possible."""
+        """Give out again what the workers that are gone were playing."""
         self._losses += 1
         if self._losses > LOSSES:
             raise TournamentError(
@@ -155,8 +147,5 @@ class Schedule:
             )
         if self._losses > 1:
             time.sleep(0.5 * self._losses)
-        lost += self._waiting.values()
-        self.drop()
-        self._engine.restart()
         for task in lost:
-            self._submit(task)
+            self._waiting[self._engine.submit(task)] = task
