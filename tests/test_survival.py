@@ -126,7 +126,7 @@ def test_a_chunk_comes_back_from_its_bytes_whole_and_in_part() -> None:
 
 
 def start(folder: Path, *arguments: str, **options) -> subprocess.Popen[str]:
-    command = ["tournament", "random", "random:1", "--deals", "400", "--out", str(folder), "--records", *arguments]
+    command = ["tournament", "random", "random:1", "--deals", "1500", "--out", str(folder), "--records", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([*PROGRAM, *command], **pipes, **options)
 
@@ -136,26 +136,22 @@ def test_kill_9_at_random_moments_changes_nothing(tmp_path: Path) -> None:
     calm = tmp_path / "calm"
     assert start(calm, "--workers", "1").wait(timeout=120) == 0
     dice = random.Random(1)
-    killed = 0
-    for number in range(10):
+    killed, number = 0, 0
+    while killed < 10:
         folder = tmp_path / str(number)
-        for _ in range(20):
+        for _ in range(4):
             process = start(folder, "--resume", "--workers", str(1 + number % 2))
             try:
-                process.wait(timeout=dice.uniform(0.5, 4.0))
+                process.wait(timeout=dice.uniform(1.0, 8.0))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 killed += 1
-                continue
-            assert process.returncode == 0
-            break
-        else:
-            assert start(folder, "--resume").wait(timeout=120) == 0
+        assert start(folder, "--resume").wait(timeout=120) == 0
         assert results(folder) == results(calm)
         assert (folder / "records.jsonl").read_text() == (calm / "records.jsonl").read_text()
         assert not (folder / NAME).exists()
-    assert killed >= 10
+        number += 1
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -206,7 +202,7 @@ def test_a_swiss_that_goes_on_pairs_as_it_would_have(tmp_path: Path) -> None:
 
 def test_a_full_disk_stops_it_with_one_sentence_and_keeps_what_is_finished(tmp_path: Path) -> None:
     def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 
     process = start(tmp_path, "--workers", "1", preexec_fn=small_files)
     _, complaints = process.communicate(timeout=120)
@@ -216,7 +212,7 @@ def test_a_full_disk_stops_it_with_one_sentence_and_keeps_what_is_finished(tmp_p
     process = start(tmp_path, "--workers", "1", "--resume")
     _, complaints = process.communicate(timeout=120)
     assert (process.returncode, complaints) == (0, "")
-    assert json.loads((tmp_path / "standings.json").read_text())["deals"] == 400
+    assert json.loads((tmp_path / "standings.json").read_text())["deals"] == 1500
 
 
 # -- engines ---------------------------------------------------------------------------------------------------------
@@ -347,7 +343,7 @@ def test_a_ray_worker_that_is_killed_changes_nothing(tmp_path: Path, monkeypatch
 
     def kill_one(standings: Standings) -> None:
         if ray.is_initialized() and not killed and standings.deals < 200:
-            killed.append(ray.get(ray.remote(os.getpid).remote()))
+            killed.append(ray.get(ray.remote(lambda: os.getpid()).remote()))
             os.kill(killed[0], signal.SIGKILL)
 
     assert hold(planned, tmp_path / "two", Options(workers=2, engine="ray"), kill_one).finished
