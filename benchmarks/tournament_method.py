@@ -112,7 +112,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     scale = 10 if quick else 1
     parts = {
-        "null": lambda: null(200 // scale, 40),
+        "null": lambda: null(400 // scale, 100),
         "planted": lambda: planted(0.3, 1000 // scale, 1000),
         "control": lambda: control(800 // scale),
     }

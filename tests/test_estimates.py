@@ -77,6 +77,11 @@ def test_bootstrap_intervals_cover_and_p_values_are_uniform() -> None:
     assert np.abs(np.sort(p_values) - (np.arange(400) + 0.5) / 400).max() < 1.95 / 20
 
 
+def test_quantiles_of_students_t_are_those_of_the_tables() -> None:
+    for freedom, quantile in ((10, 2.228), (30, 2.042), (100, 1.984), (10**6, 1.960)):
+        assert estimates._student(freedom) == pytest.approx(quantile, abs=4e-3)
+
+
 def test_weights_of_the_bootstrap_are_poissons() -> None:
     counts = np.bincount(estimates._weights(0, 0).ravel(), minlength=4) / estimates._weights(0, 0).size
     assert counts[:4] == pytest.approx([np.exp(-1), np.exp(-1), np.exp(-1) / 2, np.exp(-1) / 6], abs=0.005)
