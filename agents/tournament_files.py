@@ -1,136 +1,131 @@
-"""The files of a tournament: standings, every deal as arrays, and records."""
+"""The files of a tournament, written from its ledger: every deal as arrays, as Parquet, and as records."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_agents.standings import Standings
-from hearts_agents.tournament import Chunk, Tournament
-from hearts_env.match import Deals
-from hearts_env.record import records_of
+from hearts_agents.chunk import Chunk, column_of
+from hearts_agents.ledger import Ledger
+from hearts_agents.tournament import Tournament
 
+DEALS_NAME = "deals.npz"
+PARQUET_NAME = "deals.parquet"
+RECORDS_NAME = "records.jsonl"
+STANDINGS_NAME = "standings.json"
 PART = ".part"
 """Ends the name of a file that is being written; it loses this when it is complete."""
+_PLACE = "number"
 
 
-class DealsFile:
-    """Writes `deals.npz` row by row: memory does not grow with the deals.
+def write_deals(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -> None:
+    """Write `deals.npz`: one row a deal of the first `deals` deal ids.  Memory does not grow with them.
 
-    The columns wait as plain bytes in a folder beside the file, until `save` joins them.
+    `number` of its deal id in the tournament, `deal_id`, `lineup` [P] (the place in `agents`, which lies there too),
+    `deal_no`, `totals` [P] before, `points` [P], `picks` [P] and `plays` [C] as in `state.State`, `moon` (the choice,
+    as there) and `shooter`.  Raises OSError.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._folder = path.with_name(path.name + PART + "s")
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
-        self._rows = 0
-        self._columns: dict[str, tuple[NDArray[Any], IO[bytes]]] = {}
-
-    def add(self, columns: dict[str, NDArray[Any]]) -> None:
-        """Append rows: arrays [K, ...], the same columns at each call."""
-        for name, values in columns.items():
-            if name not in self._columns:
-                self._columns[name] = (values[:0], (self._folder / name).open("wb"))
-            self._columns[name][1].write(np.ascontiguousarray(values).tobytes())
-        self._rows += len(next(iter(columns.values())))
-
-    def save(self, **fixed: NDArray[Any]) -> None:
-        """Write the file, with whole arrays `fixed` beside the columns, in place of one that may be there."""
-        part = self._path.with_name(self._path.name + PART)
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for name, values in fixed.items():
-                with archive.open(f"{name}.npy", "w") as target:
-                    np.lib.format.write_array(target, values, allow_pickle=False)
-            for name, (empty, column) in self._columns.items():
-                column.flush()
-                header = {
-                    "descr": np.lib.format.dtype_to_descr(empty.dtype),
-                    "fortran_order": False,
-                    "shape": (self._rows, *empty.shape[1:]),
-                }
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as target:
-                    np.lib.format.write_array_header_1_0(target, header)
-                    with (self._folder / name).open("rb") as source:
-                        shutil.copyfileobj(source, target)
-        os.replace(part, self._path)
-
-    def close(self) -> None:
-        """Remove what is only of use until `save`."""
-        for _, column in self._columns.values():
-            column.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._path.with_name(self._path.name + PART).unlink(missing_ok=True)
+    fixed = {"agents": np.array(planned.labels), "rules": np.array(planned.rules.show())}
+    rows = sum(int(keep.sum()) for keep in _kept(ledger, deals))
+    first = Chunk.from_bytes(next(iter(ledger)))
+    with (
+        whole(folder / DEALS_NAME) as part,
+        zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        for name, values in fixed.items():
+            with archive.open(f"{name}.npy", "w") as target:
+                np.lib.format.write_array(target, values, allow_pickle=False)
+        for name, values in first.columns.items():
+            header = {
+                "descr": np.lib.format.dtype_to_descr(values.dtype),
+                "fortran_order": False,
+                "shape": (rows, *values.shape[1:]),
+            }
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as target:
+                np.lib.format.write_array_header_1_0(target, header)
+                for content, keep in zip(ledger, _kept(ledger, deals), strict=True):
+                    target.write(np.ascontiguousarray(column_of(content, name)[keep]).tobytes())
 
 
-class TournamentFiles:
-    """The folder of a tournament's results.  Use it in a `with`; the files appear at `save`, complete.
+def write_records(folder: Path, ledger: Ledger, deals: int) -> None:
+    """Write `records.jsonl`: the first `deals` deal ids as records, a line each.  Raises OSError."""
+    with whole(folder / RECORDS_NAME) as part, part.open("w", encoding="utf-8") as target:
+        for chunk in _counted(ledger, deals):
+            target.write(chunk.records)
 
-    `deals.npz` has one row a deal: `number` of its deal id in the tournament, `deal_id`, `lineup` [P] (the place in
-    `agents`, which lies there too), `deal_no`, `totals` [P] before, `points` [P], `picks` [P] and `plays` [C] as in
-    `state.State`, `moon` (the choice, as there) and `shooter`.  Raises OSError.
+
+def write_parquet(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -> None:
+    """Write `deals.parquet`: the columns of `deals.npz`, agents by label.
+
+    Raises OSError, and ModuleNotFoundError without pyarrow.
     """
+    import pyarrow
+    import pyarrow.parquet
 
-    def __init__(self, folder: Path, tournament: Tournament, *, records: bool = False) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
-        self._tournament = tournament
-        self._deals = DealsFile(folder / "deals.npz")
-        self._records = (folder / ("records.jsonl" + PART)).open("w", encoding="utf-8") if records else None
-
-    def __enter__(self) -> TournamentFiles:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._deals.close()
-        if self._records:
-            self._records.close()
-            Path(self._records.name).unlink(missing_ok=True)
-
-    def add(self, chunk: Chunk) -> None:
-        """Write the deals of a chunk that was played with `keep_deals`."""
-        for deals in chunk.deals:
-            self._deals.add(_columns(chunk, deals, len(self._tournament.seatings)))
-            if self._records:
-                lineup = chunk.result.lineup[deals.table]
-                names = [[self._tournament.labels[agent] for agent in row] for row in lineup]
-                records = records_of(self._tournament.rules, deals, names)
-                self._records.writelines(record.to_json() + "\n" for record in records)
-
-    def save(self, standings: Standings) -> None:
-        """Complete the files: `deals.npz`, `records.jsonl` if there are records, then `standings.json`."""
-        tournament = self._tournament
-        self._deals.save(agents=np.array(tournament.labels), rules=np.array(tournament.rules.show()))
-        if self._records:
-            self._records.flush()
-            os.replace(self._records.name, self.folder / "records.jsonl")
-        part = self.folder / ("standings.json" + PART)
-        part.write_text(json.dumps(standings.to_json(), indent=1) + "\n", encoding="utf-8")
-        os.replace(part, self.folder / "standings.json")
+    writer = None
+    with whole(folder / PARQUET_NAME) as part:
+        try:
+            for chunk in _counted(ledger, deals):
+                columns = {name: _arrow(values) for name, values in chunk.columns.items()}
+                labels = np.array(planned.labels)[chunk.columns["lineup"]]
+                columns["names"] = pyarrow.array(labels.tolist(), pyarrow.list_(pyarrow.string()))
+                table = pyarrow.table(columns)
+                writer = writer or pyarrow.parquet.ParquetWriter(part, table.schema)
+                writer.write_table(table)
+        finally:
+            if writer:
+                writer.close()
 
 
-def _columns(chunk: Chunk, deals: Deals, seatings: int) -> dict[str, NDArray[Any]]:
-    state = deals.state
-    return {
-        "number": chunk.first + deals.table // seatings,
-        "deal_id": deals.deal_ids,
-        "lineup": chunk.result.lineup[deals.table],
-        "deal_no": state.deal_no,
-        "totals": deals.totals,
-        "points": state.points,
-        "picks": state.picks,
-        "plays": state.plays,
-        "moon": state.choice,
-        "shooter": state.shooter,
-    }
+def write_standings(folder: Path, content: dict[str, Any]) -> None:
+    """Write `standings.json`.  Raises OSError."""
+    write_text(folder / STANDINGS_NAME, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of text, whole or not at all.  Raises OSError."""
+    with whole(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Gives a path to write to that becomes `path` at the end; if that is not reached, the older file stays."""
+    part = path.with_name(path.name + PART)
+    try:
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _kept(ledger: Ledger, deals: int) -> Iterator[NDArray[np.bool_]]:
+    """Which rows of each chunk are of the first `deals` deal ids."""
+    return (column_of(content, _PLACE) < deals for content in ledger)
+
+
+def _counted(ledger: Ledger, deals: int) -> Iterator[Chunk]:
+    for content in ledger:
+        chunk = Chunk.from_bytes(content)
+        if chunk.first < deals:
+            yield chunk if chunk.end <= deals else chunk.head(deals - chunk.first)
+
+
+def _arrow(values: NDArray[Any]) -> Any:
+    import pyarrow
+
+    if values.ndim == 1:
+        return pyarrow.array(values)
+    return pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(values.reshape(-1)), values.shape[1])

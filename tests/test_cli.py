@@ -167,6 +167,14 @@ def test_a_reader_that_leaves_is_not_an_error(records: Path) -> None:
         ("tournament random random --seed -1", "seed=-1"),
         ("tournament random random --rules moon=maybe", "moon='maybe'"),
         ("tournament random random --records", "--out"),
+        ("tournament random random --resume", "--out"),
+        ("tournament random random --workers -1", "--workers -1"),
+        ("tournament random random --power 0", "--power 0"),
+        ("tournament random random --until random>nobody", "needed is A>B"),
+        ("tournament random random:1 --until random>random:1 --alpha 2", "alpha=2"),
+        ("tournament random random:1 --format swiss --until random>random:1", "swiss"),
+        ("tournament random random:1 --format ladder", "needs a field"),
+        ("tournament random random:1 --control nobody", "nobody"),
         ("tournament random random --out /dev/null", "/dev/null: File exists"),
         ("bench --layers nothing", "unknown layer 'nothing'"),
         ("bench --tables 0", "tables=0"),
@@ -235,22 +243,25 @@ def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path: Path) -> Non
     assert complaints == f"hearts: stopped after {standings['deals']} of 100000000 deal ids\n"
     assert "random:1" in out
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 6 * standings["deals"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["deals.npz", "records.jsonl", "standings.json"]
+    assert (tmp_path / "tournament.ledger").exists()
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_the_deals_until_an_agent_fails_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from hearts_agents import schedule
     from hearts_agents.tournament import Tournament
 
-    whole = Tournament._chunk
+    whole = Tournament.play
 
-    def fails_after_ten(self: Tournament, first: int, end: int, keep_deals: bool):
+    def fails_after_ten(self: Tournament, first: int, *arguments, **options):
         if first >= 10:
             raise ValueError("the agent\nis gone")
-        return whole(self, first, end, keep_deals)
+        return whole(self, first, *arguments, **options)
 
-    monkeypatch.setattr(Tournament, "_chunk", fails_after_ten)
+    monkeypatch.setattr(schedule, "FIRST_TABLES", 60)
+    monkeypatch.setattr(Tournament, "play", fails_after_ten)
     assert main(["tournament", "random", "random:1", "--deals", "50", "--out", str(tmp_path)]) == 2
     captured = capsys.readouterr()
     assert captured.err == "hearts: the agent is gone\n"
@@ -260,10 +271,10 @@ def test_the_deals_until_an_agent_fails_are_kept(
 
 def _wait_for_deals(folder: Path) -> None:
     """Until some deals of an unfinished tournament have been written."""
-    plays = folder / "deals.npz.parts" / "plays"
+    ledger = folder / "tournament.ledger"
     until = time.monotonic() + 30
     while time.monotonic() < until:
-        if plays.exists() and os.path.getsize(plays) > 0:
+        if ledger.exists() and os.path.getsize(ledger) > 10_000:
             return
         time.sleep(0.05)
     raise AssertionError("no deals within 30 s")

@@ -11,6 +11,7 @@ import tyro
 
 from hearts_train.agent_command import AnswerRequests
 from hearts_train.bench_command import Bench
+from hearts_train.benchmark_command import Benchmark
 from hearts_train.demo import Demo
 from hearts_train.exploit_command import Exploit
 from hearts_train.listings import ListAgents, ListRules
@@ -24,7 +25,15 @@ BROKEN_PIPE = 141
 BAD_INPUT = 2
 """Exit code for wrong arguments, files and records."""
 
-_EXTRAS = {"torch": "train", "safetensors": "train", "tensorboard": "train", "matplotlib": "train", "numba": "fast"}
+_EXTRAS = {
+    "torch": "train",
+    "safetensors": "train",
+    "tensorboard": "train",
+    "matplotlib": "tournament",
+    "pyarrow": "tournament",
+    "ray": "dist",
+    "numba": "fast",
+}
 
 
 class Command(Protocol):
@@ -43,6 +52,7 @@ COMMANDS: dict[str, type[Command]] = {
     "show": ShowRecord,
     "export": ExportRecords,
     "tournament": HoldTournament,
+    "benchmark": Benchmark,
     "play": Play,
     "agent": AnswerRequests,
     "exploit": Exploit,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hearts_train.bench_command import Bench
-from hearts_train.tournament_command import INTERRUPTED, hold, print_standings
+from hearts_train.tournament_command import INTERRUPTED
+from hearts_train.tournament_screen import Screen, print_results
 
 RUN = Path("runs") / "demo"
 """Where everything is written; what an earlier demo left there is removed."""
@@ -46,13 +47,16 @@ class Demo:
 
     def _meet(self, opponent: str) -> bool:
         """Hold and print a tournament of the network against one agent; was it finished?"""
-        from hearts_agents.standings import Standings
+        from hearts_agents.holding import hold
         from hearts_agents.tournament import tournament
         from hearts_env import Rules
 
-        standings = Standings(tournament(Rules(), (f"net:{RUN}", opponent), self.deals, seed=self.seed))
-        finished = hold(standings, RUN / f"against_{opponent}")
-        if standings.deals:
-            print_standings(standings)
+        planned = tournament(Rules(), (f"net:{RUN}", opponent), self.deals, seed=self.seed)
+        with Screen(planned) as screen:
+            outcome = hold(planned, RUN / f"against_{opponent}", watch=screen.update)
+        if outcome.content:
+            print_results(outcome.content)
             print()
-        return finished
+        if outcome.failure:
+            raise outcome.failure
+        return outcome.finished

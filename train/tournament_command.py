@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import signal
+import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
 
-from hearts_train.terminal import console
+from hearts_train.machine import commit, versions
+from hearts_train.tournament_screen import Screen, print_power, print_results
 
 if TYPE_CHECKING:
-    from hearts_agents.standings import Standings
+    from hearts_agents.holding import Outcome
     from hearts_agents.tournament import Tournament
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
-_CONFIDENCE = 1.96
-"""Standard errors on either side of the mean in a 95 % interval."""
+PILOT_DEALS = 200
+"""Deal ids that `--power` measures the spread on."""
+_NO_RESULTS = ("out", "resume", "workers", "engine", "records", "parquet")
+"""Settings that have no part in the results: left out of the command that repeats them."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +32,54 @@ class HoldTournament:
     As many agents as seats: all sit at one table, which is turned through all rotations.  Otherwise every pair of
     agents meets, each in half of the seats, in every way to halve them (six at four seats).  Results of one deal
     id are averaged before anything else: the intervals are over deal ids.  Ctrl-C ends it early and keeps what
-    is finished.
+    is finished; --resume goes on.  docs/tournaments.md has the method.
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT AGENT ...")]
-    """Two agents or more, as `hearts agents` lists them; one may meet itself."""
+    """Two agents or more, as `hearts agents` lists them; one may meet itself.  A path stands for the network there."""
     deals: int = 1000
     """Deal ids; each is played in all seatings."""
     seed: int = 0
     """Picks the deal ids, and the agents' random numbers; the ids of a shorter tournament are the first of these."""
+    first_id: int | None = None
+    """Play the deal ids from this one on, instead of ids picked by the seed."""
     rules: str = "standard"
     """A preset's name, `field=value` pairs, or both: omnibus,target=50."""
     games: bool = False
     """Play a whole game from each deal id; points are then final scores."""
+    format: Literal["auto", "roundrobin", "table", "ladder", "swiss"] = "auto"
+    """roundrobin: every pair.  table: every table of different agents.  ladder: each agent alone against --field.
+    swiss: in rounds, neighbours in the standings meet.  auto: a table for as many agents as seats, else every pair."""
+    splits: bool = False
+    """Let pairs share the seats in every way, not only by halves: 1 v 3, 2 v 2 and 3 v 1."""
+    orders: bool = False
+    """At tables of different agents, seat them in every order too, not only in rotations of one."""
+    field: tuple[str, ...] = ()
+    """The agents in the other seats of a ladder: one for all of them, or one for each."""
+    rounds: int = 0
+    """Rounds of a swiss; 0 for 8."""
+    until: str = ""
+    """A>B: stop as soon as it is decided which of the two is better; --deals is then the most that are played."""
+    alpha: float = 0.05
+    """Error rate of --until: the chance to decide for either when they are equal."""
+    margin: float = 0.0
+    """--until also stops when they are level within so many points of payoff."""
+    power: float | None = None
+    """Play only a pilot, and tell how many deal ids show a difference of so much payoff."""
+    control: str = ""
+    """Sharpen the differences by how this agent fares on the same deals; worth it if the others are much slower."""
     out: Path | None = None
-    """Folder for standings.json and deals.npz (every deal)."""
+    """Folder for standings.json, deals.npz (every deal), report.html and report.md."""
     records: bool = False
     """Write every deal as a record too: records.jsonl, in the folder of --out."""
+    parquet: bool = False
+    """Write every deal as Parquet too: deals.parquet, in the folder of --out."""
+    resume: bool = False
+    """Go on with an unfinished tournament in the folder of --out; begin it if there is none."""
+    workers: int = 0
+    """Processes; 0 for one a core.  The results do not depend on it."""
+    engine: Literal["processes", "ray"] = "processes"
+    """Play in processes of this machine, or on a Ray cluster."""
     time_limit: float = 60.0
     """Seconds that an agent in another process (exec:COMMAND) may be silent while it owes answers."""
     on_failure: Literal["error", "random"] = "error"
@@ -60,142 +87,80 @@ class HoldTournament:
 
     def run(self) -> int:
         """Hold it and print the standings."""
-        from hearts_agents.exec_agent import Limits, limited
-        from hearts_agents.standings import Standings
+        self._check()
+        planned = self.planned()
+        if self.power is not None:
+            return self._pilot(planned)
+        outcome = self._held(planned)
+        if outcome.content:
+            print_results(outcome.content)
+            if self.out:
+                _write_report(self.out, outcome.content)
+        if outcome.failure:
+            raise outcome.failure
+        if not outcome.finished:
+            done = outcome.content["deals"] if outcome.content else 0
+            print(f"hearts: stopped after {done} of {self.deals} deal ids", file=sys.stderr)
+        return 0 if outcome.finished else INTERRUPTED
+
+    def planned(self) -> Tournament:
+        """The tournament.  Raises ValueErrors."""
+        from hearts_agents.exec_agent import Limits
         from hearts_agents.tournament import tournament
         from hearts_env.rules import Rules
 
-        if self.records and self.out is None:
-            raise ValueError("--records needs a folder to write to: --out DIR")
-        planned = tournament(Rules.parse(self.rules), self.agents, self.deals, seed=self.seed, games=self.games)
-        standings = Standings(planned)
-        try:
-            with limited(planned.agents, Limits(self.time_limit, self.on_failure)):
-                finished = hold(standings, self.out, records=self.records)
-        finally:
-            if standings.deals:
-                print_standings(standings)
-        if not finished:
-            print(f"hearts: stopped after {standings.deals} of {self.deals} deal ids", file=sys.stderr)
-        return 0 if finished else INTERRUPTED
+        plain = ("seed", "first_id", "games", "format", "splits", "orders", "field", "rounds", "control")
+        options = {name: getattr(self, name) for name in plain}
+        limits = Limits(self.time_limit, self.on_failure)
+        return tournament(Rules.parse(self.rules), self.agents, self.deals, limits=limits, **options)
+
+    def command(self) -> str:
+        """The command that repeats the results."""
+        words = ["hearts", "tournament", *self.agents]
+        for one in fields(self)[1:]:
+            value = getattr(self, one.name)
+            if value != one.default and one.name not in _NO_RESULTS:
+                words.append("--" + one.name.replace("_", "-"))
+                words += [] if value is True else [str(word) for word in (value if one.name == "field" else [value])]
+        return shlex.join(words)
+
+    def _check(self) -> None:
+        if self.out is None:
+            for name in ("records", "parquet", "resume"):
+                if getattr(self, name):
+                    raise ValueError(f"--{name} needs a folder: --out DIR")
+        if self.workers < 0:
+            raise ValueError(f"--workers {self.workers}: must be 0 (one a core) or more")
+        if self.power is not None and not self.power > 0:
+            raise ValueError(f"--power {self.power}: must be a difference of payoff above 0")
+
+    def _held(self, planned: Tournament) -> Outcome:
+        from hearts_agents.holding import Options, hold
+
+        notes = {"command": self.command(), "commit": commit(), "versions": versions()}
+        same = ("records", "parquet", "resume", "workers", "engine", "until", "alpha", "margin")
+        options = Options(notes=notes, **{name: getattr(self, name) for name in same})
+        with Screen(planned) as screen:
+            return hold(planned, self.out, options, screen.update)
+
+    def _pilot(self, planned: Tournament) -> int:
+        """Play a few other deal ids, and tell how many are needed."""
+        from hearts_agents.holding import Options, hold
+        from hearts_agents.tournament import pilot_seed
+
+        assert self.power is not None
+        pilot = replace(planned, deals=PILOT_DEALS, seed=pilot_seed(self.seed), first_id=None, rounds=0)
+        with Screen(pilot) as screen:
+            outcome = hold(pilot, None, Options(workers=self.workers, engine=self.engine), screen.update)
+        if outcome.failure:
+            raise outcome.failure
+        if not outcome.content:
+            return INTERRUPTED
+        print_power(outcome.content, self.power)
+        return 0 if outcome.finished else INTERRUPTED
 
 
-def hold(standings: Standings, out: Path | None = None, *, records: bool = False) -> bool:
-    """Play a tournament with a progress bar, add it to its `standings`, write its files to `out`: was it finished?
+def _write_report(out: Path, content: dict[str, Any]) -> None:
+    from hearts_train.tournament_report import write_report
 
-    After Ctrl-C it was not.  The standings and files are of the deal ids until then, and so they are when an agent
-    fails.  Raises the agent's error (a ValueError), or OSError.
-    """
-    from hearts_agents.tournament_files import TournamentFiles
-
-    planned = standings.tournament
-    failure: ValueError | None = None
-    with ExitStack() as stack:
-        files = stack.enter_context(TournamentFiles(out, planned, records=records)) if out else None
-        advance = stack.enter_context(_progress(planned))
-        interrupt = stack.enter_context(_Interrupt())
-        try:
-            for chunk in planned.chunks(keep_deals=files is not None):
-                interrupt.held = True
-                if files:
-                    files.add(chunk)
-                standings.add(chunk)
-                advance(standings.deals)
-                if interrupt.asked:
-                    break
-                interrupt.held = False
-        except KeyboardInterrupt:
-            pass
-        except ValueError as error:
-            failure = error
-        interrupt.held = True
-        if files and standings.deals:
-            files.save(standings)
-    if failure:
-        raise failure
-    return standings.deals == planned.deals
-
-
-class _Interrupt:
-    """Within it, Ctrl-C ends the play of a chunk at once, but waits while one is written down, or after the first."""
-
-    def __init__(self) -> None:
-        self.held = False
-        self.asked = False
-
-    def __enter__(self) -> _Interrupt:
-        self._before = signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        if not self.held:
-            self.held = True
-            raise KeyboardInterrupt
-
-
-class _Speed(ProgressColumn):
-    """Deals (or games) a second, all seatings counted."""
-
-    def __init__(self, planned: Tournament) -> None:
-        super().__init__()
-        self._seatings = len(planned.seatings)
-        self._unit = "games" if planned.games else "deals"
-
-    def render(self, task: Task) -> Text:
-        """The speed, once it is known."""
-        speed = task.speed
-        return Text("" if speed is None else f"{speed * self._seatings:,.0f} {self._unit}/s")
-
-
-@contextmanager
-def _progress(planned: Tournament) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, if that is a terminal; gives what is to be told the deal ids done."""
-    screen = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), _Speed(planned), TimeRemainingColumn())
-    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as progress:
-        task = progress.add_task("", total=planned.deals)
-        yield lambda done: progress.update(task, completed=done)
-
-
-def print_standings(standings: Standings) -> None:
-    """Print the table for people, and how any two agents compare where there are more than two."""
-    planned = standings.tournament
-    what = "games" if planned.games else "deals"
-    tables = standings.deals * len(planned.seatings)
-    out = console()
-    out.print(
-        f"{standings.deals} deal ids in {len(planned.seatings)} seatings, {tables} {what}, {planned.rules.show()}",
-        soft_wrap=True,
-    )
-    table = Table("agent", box=None, pad_edge=False)
-    for column in ("payoff", "95 % interval", "points", "win share", "moons", "ms/decision"):
-        table.add_column(column, justify="right")
-    for line in standings.standings:
-        table.add_row(
-            line.agent,
-            f"{line.payoff:+.3f}",
-            interval(line.payoff, line.payoff_se),
-            f"{line.points:.3f}",
-            f"{line.win_share:.3f}",
-            str(line.moons),
-            f"{1000 * line.seconds_per_decision:.3g}",
-        )
-    out.print(table)
-    for line in standings.standings:
-        if line.failures:
-            out.print(f"{line.agent} failed {line.failures} times: a random action was played instead", soft_wrap=True)
-    if len(planned.agents) > 2:
-        for pair in standings.differences:
-            bounds = interval(pair.payoff, pair.payoff_se)
-            out.print(f"{pair.agent} over {pair.other}: {pair.payoff:+.3f} payoff {bounds}", soft_wrap=True)
-
-
-def interval(mean: float, error: float | None) -> str:
-    """The 95 % interval around a mean, as text; `-` where one deal tells no error."""
-    if error is None:
-        return "-"
-    return f"[{mean - _CONFIDENCE * error:+.3f}, {mean + _CONFIDENCE * error:+.3f}]"
+    write_report(out, content)

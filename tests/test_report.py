@@ -1,0 +1,121 @@
+"""The report of a tournament, and the benchmark on fixed deals."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hearts_agents.holding import hold
+from hearts_agents.tournament import tournament
+from hearts_env import Rules
+from hearts_train import benchmark_command
+from hearts_train.cli import main
+from hearts_train.tournament_report import html, markdown, write_report
+
+
+@pytest.fixture(scope="module")
+def content() -> dict:
+    outcome = hold(tournament(Rules(), ["rule", "random", "random:1", "random:2"], 30))
+    assert outcome.content is not None
+    return {**outcome.content, "command": "hearts tournament a 'b<c>'", "commit": "c0ffee", "versions": {"numpy": "2"}}
+
+
+class Loads(HTMLParser):
+    """What a page would fetch, and whether its tags are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.sources += [value for name, value in attributes if name in ("src", "href")]
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_stands_alone_and_says_how_to_repeat_it(content: dict, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    write_report(tmp_path, content)
+    page = (tmp_path / "report.html").read_text()
+    loads = Loads()
+    loads.feed(page)
+    assert loads.open == []
+    assert len(loads.sources) == 6
+    assert all(source.startswith("data:image/png;base64,") for source in loads.sources)
+    assert "<script" not in page
+    assert "b&lt;c&gt;" in page
+    assert "c0ffee" in page
+    text = (tmp_path / "report.md").read_text()
+    pictures = re.findall(r"!\[.*\]\((.*)\)", text)
+    assert len(pictures) == 6
+    assert all((tmp_path / picture).read_bytes().startswith(b"\x89PNG") for picture in pictures)
+
+
+def test_without_matplotlib_the_tables_are_there_and_a_sentence_says_why_no_more(content: dict) -> None:
+    for text in (html(content, {}), markdown(content, {})):
+        assert "pip install" in text
+        for line in content["agents"]:
+            assert f"{line['payoff']:+.3f}" in text
+
+
+def test_pictures_show_the_numbers_and_a_curve_where_there_are_checkpoints(content: dict) -> None:
+    pytest.importorskip("matplotlib")
+    from hearts_train import tournament_plots as plots
+
+    figure = plots.standings(content)
+    assert figure is not None
+    points = figure.axes[0].lines[0].get_xdata()
+    assert np.asarray(points).tolist() == [line["payoff"] for line in content["agents"]]
+    assert plots.curve(content) is None
+    names = ["net:run/checkpoints/0900.safetensors", "net:run/checkpoints/0100.safetensors", "rule", "random"]
+    agents = [{**line, "agent": name} for line, name in zip(content["agents"], names, strict=True)]
+    curve = plots.curve({**content, "agents": agents})
+    assert curve is not None
+    assert np.asarray(curve.axes[0].lines[0].get_xdata()).tolist() == [100, 900]
+
+
+def test_the_command_writes_the_report_and_the_command_that_repeats_it(tmp_path: Path, capsys) -> None:
+    arguments = ["tournament", "random", "random:1", "--deals", "4", "--rules", "three", "--workers", "1", "--out"]
+    assert main([*arguments, str(tmp_path)]) == 0
+    capsys.readouterr()
+    written = json.loads((tmp_path / "standings.json").read_text())
+    assert written["command"] == "hearts tournament random random:1 --deals 4 --rules three"
+    assert (tmp_path / "report.html").exists()
+    assert main([*written["command"].split()[1:], "--workers", "1"]) == 0
+    assert f"{written['agents'][0]['payoff']:+.3f}" in capsys.readouterr().out
+
+
+def test_power_tells_how_many_deals_a_difference_needs(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr("hearts_train.tournament_command.PILOT_DEALS", 20)
+    assert main(["tournament", "random", "random:1", "--power", "0.5", "--workers", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "pilot of 20 other deal ids" in out
+    assert "random, random:1" in out or "random:1, random" in out
+
+
+def test_the_benchmark_prints_one_line_and_says_what_it_leaves_out(monkeypatch, capsys, tmp_path: Path) -> None:
+    monkeypatch.setattr(benchmark_command, "DEALS", 5)
+    arguments = ["benchmark", "rule", "--opponents", "random", "nobody:7", "--workers", "1"]
+    assert main([*arguments, "--out", str(tmp_path / "b"), "--json", str(tmp_path / "line.json")]) == 0
+    first = capsys.readouterr()
+    assert re.fullmatch(r"hearts-benchmark/1  rule  random \+\d\.\d{3} ± \d\.\d{3}\n", first.out)
+    assert "without nobody:7" in first.err
+    deals = np.load(tmp_path / "b" / "random" / "deals.npz")
+    assert np.unique(deals["deal_id"]).tolist() == [700_000_000 + number for number in range(5)]
+    assert json.loads((tmp_path / "line.json").read_text())["pack"] == "hearts-benchmark/1"
+    assert main([*arguments, "--out", str(tmp_path / "b")]) == 0
+    assert capsys.readouterr().out == first.out
+
+
+def test_a_benchmark_of_nobody_is_refused(capsys) -> None:
+    assert main(["benchmark", "nobody", "--opponents", "random"]) == 2
+    assert "unknown agent 'nobody'" in capsys.readouterr().err
