@@ -65,7 +65,7 @@ steps, end = 0, time.monotonic() + SECONDS
 while time.monotonic() < end:
     policy.is_within_training_step = True
     steps += collector.collect(n_step=TABLES * STEPS).n_collected_steps
-    algorithm.update(buffer, 0, 1024, 3)
+    algorithm.update(buffer, 1024, 3)
     collector.reset_buffer(keep_statistics=True)
 print(f"{steps:,} steps")
 

@@ -9,7 +9,7 @@ import time
 import torch
 from tensordict.nn import TensorDictModule as Module
 from torch import nn
-from torchrl.collectors import SyncDataCollector
+from torchrl.collectors import Collector
 from torchrl.envs import TransformedEnv
 from torchrl.envs.transforms import RewardScaling
 from torchrl.modules import MaskedCategorical, ProbabilisticActor
@@ -48,7 +48,9 @@ critic = Module(Net(1), in_keys=["observation"], out_keys=["state_value"])
 advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic, average_gae=True)
 loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01, critic_coeff=1.0, loss_critic_type="l2")
 optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
-collector = SyncDataCollector(env, actor, frames_per_batch=TABLES * STEPS, total_frames=-1)
+collector = Collector(
+    env, actor, frames_per_batch=TABLES * STEPS, total_frames=-1, auto_register_policy_transforms=False
+)
 
 end, frames = time.monotonic() + SECONDS, 0
 for batch in collector:

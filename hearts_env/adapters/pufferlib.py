@@ -12,6 +12,7 @@ from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import Bools
 from hearts_env.encode import Layout
 from hearts_env.learner import check_one_learner
+from hearts_env.rewards import foul_reward
 from hearts_env.vector import HeartsVectorEnv
 
 try:
@@ -23,9 +24,10 @@ Step = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], list[dict[s
 
 
 class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
-    """`num_envs` tables of a `HeartsVectorEnv`, each an agent of PufferLib; episodes begin in the step of the last's end.
+    """`num_envs` tables of a `HeartsVectorEnv`, each an agent of PufferLib; it resets in the step of the end.
 
-    PufferLib has no masks: a network finds the legal actions in the encoding, at `mask_slice`.
+    PufferLib has no masks: a network finds the legal actions in the encoding, at `mask_slice`.  Its trainer clips
+    rewards to 1, so they are divided by the worst that a deal can bring; infos have payoff and return undivided.
 
     num_envs, options: of `HeartsVectorEnv`, but for `mask_in`, `copy` and `autoreset_mode`; seat="all" is refused.
     buf: PufferLib's.  seed: for the first episodes where `reset` is given none.
@@ -43,6 +45,7 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
         self.num_agents = num_envs
         self.render_mode = self.envs.render_mode
         self._seed = seed
+        self._unit = -foul_reward(self.envs.tables.lookup, self.envs.tables.reward)
         super().__init__(buf)
 
     @property
@@ -66,9 +69,9 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Carry out an action at each table, int [N].  Infos: means over the episodes that are over, if any is."""
-        self.observations[:], self.rewards[:], self.terminals[:], self.truncations[:], told = self.envs.step(
-            np.asarray(actions)
-        )
+        seen, rewards, self.terminals[:], self.truncations[:], told = self.envs.step(np.asarray(actions))
+        self.observations[:] = seen
+        self.rewards[:] = rewards / self._unit
         infos = []
         if "summary" in told:
             done = told["_summary"]

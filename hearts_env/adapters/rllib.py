@@ -38,6 +38,7 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         super().__init__()
         self.env = HeartsAEC(mask_in="observation", **dict(config or {}))
         self.possible_agents = list(self.env.possible_agents)
+        # RLlib's check wants those who are shown the end to be in it still.
         self.agents = list(self.possible_agents)
         self.render_mode = self.env.render_mode
         seat = self.possible_agents[0]
@@ -56,8 +57,7 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     ) -> tuple[Seen, dict[str, dict[str, Any]]]:
         """Begin a new episode; seed and options as in `HeartsAEC.reset`."""
         self.env.reset(seed=seed, options=options)
-        self.agents = list(self.possible_agents)
-        return self._seen(), {}
+        return self._seen(over=False), {}
 
     def step(
         self, action_dict: Mapping[str, Any]
@@ -65,19 +65,17 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         """Carry out the action of the seat to act."""
         self.env.step(action_dict[self.env.agent_selection])
         terminated, truncated = all(self.env.terminations.values()), all(self.env.truncations.values())
-        if terminated or truncated:
-            self.agents = []
-        seen = self._seen()
-        infos = {agent: {"points": list(self.env.infos[agent]["points"])} for agent in seen} if not self.agents else {}
+        over = terminated or truncated
+        seen = self._seen(over)
+        infos = {agent: {"points": list(self.env.infos[agent]["points"])} for agent in seen} if over else {}
         return seen, dict(self.env.rewards), {"__all__": terminated}, {"__all__": truncated}, infos
 
     def render(self) -> Any:
         """The table with all hands face up, see `HeartsAEC.render`."""
         return self.env.render()
 
-    def _seen(self) -> Seen:
+    def _seen(self, over: bool) -> Seen:
         """What the seat to act sees, or every seat at the end."""
-        over = not self.agents
         seen = {}
         for agent in self.possible_agents if over else [self.env.agent_selection]:
             observation: Any = self.env.observe(agent)

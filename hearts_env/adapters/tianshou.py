@@ -27,8 +27,8 @@ Step = tuple[Batch, NDArray[np.float64], Bools, Bools, NDArray[np.object_]]
 class HeartsTianshouEnv(BaseVectorEnv):  # type: ignore[misc]
     """`num_envs` tables of a `HeartsVectorEnv` for Tianshou's collectors, without workers or a loop over tables.
 
-    Observations are a Batch of `obs` uint8 [K, F] and `mask` bool [K, A]; infos an array of dicts with `env_id`.  Tables whose
-    episode is over are reset by the collector.
+    Observations are a Batch of `obs` uint8 [K, F] and `mask` bool [K, A]; infos an array of dicts with `env_id`.
+    Tables whose episode is over are reset by the collector.
 
     num_envs, options: of `HeartsVectorEnv`, but for `mask_in` and `autoreset_mode`; seat="all" is refused.
 
