@@ -23,7 +23,7 @@ config = (
     .environment(HeartsMultiAgentEnv, env_config={"reward": "tricks"}, disable_env_checking=True)
     .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, episode, **_: "shared")
     # Learning and playing in this process: on a larger machine give env runners.
-    .env_runners(num_env_runners=0, num_envs_per_env_runner=8, rollout_fragment_length=128)
+    .env_runners(num_env_runners=0, num_envs_per_env_runner=32, rollout_fragment_length=32)
     .rl_module(
         rl_module_spec=MultiRLModuleSpec(
             rl_module_specs={
@@ -37,7 +37,7 @@ config = (
     .training(
         train_batch_size=1024,
         minibatch_size=256,
-        num_epochs=3,
+        num_epochs=10,
         lr=1e-3,
         gamma=1.0,
         lambda_=0.95,

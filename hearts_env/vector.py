@@ -171,7 +171,9 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
             wrong = np.flatnonzero(illegal)
             if self.on_illegal == "raise":
                 row = rows[wrong[0]]
-                raise refusal(self.tables.lookup, self.tables.state.take([row]), actions[wrong[0]], f" at table {row}")
+                raise refusal(
+                    self.tables.lookup, self.tables.state.take(rows[wrong[:1]]), actions[wrong[0]], f" at table {row}"
+                )
             if self.on_illegal == "terminate":
                 self.tables.abandon(rows[wrong], foul_reward(self.tables.lookup, self.tables.reward))
                 rows, numbers = rows[~illegal], numbers[~illegal]

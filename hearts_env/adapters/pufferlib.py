@@ -27,7 +27,7 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
     """`num_envs` tables of a `HeartsVectorEnv`, each an agent of PufferLib; it resets in the step of the end.
 
     PufferLib has no masks: a network finds the legal actions in the encoding, at `mask_slice`.  Its trainer clips
-    rewards to 1, so they are divided by the worst that a deal can bring; infos have payoff and return undivided.
+    rewards to 1, so they are divided by `reward_unit`, the worst that a deal can bring; infos are not.
 
     num_envs, options: of `HeartsVectorEnv`, but for `mask_in`, `copy` and `autoreset_mode`; seat="all" is refused.
     buf: PufferLib's.  seed: for the first episodes where `reset` is given none.
@@ -45,7 +45,7 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
         self.num_agents = num_envs
         self.render_mode = self.envs.render_mode
         self._seed = seed
-        self._unit = -foul_reward(self.envs.tables.lookup, self.envs.tables.reward)
+        self.reward_unit = -foul_reward(self.envs.tables.lookup, self.envs.tables.reward)
         super().__init__(buf)
 
     @property
@@ -71,7 +71,7 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
         """Carry out an action at each table, int [N].  Infos: means over the episodes that are over, if any is."""
         seen, rewards, self.terminals[:], self.truncations[:], told = self.envs.step(np.asarray(actions))
         self.observations[:] = seen
-        self.rewards[:] = rewards / self._unit
+        self.rewards[:] = rewards / self.reward_unit
         infos = []
         if "summary" in told:
             done = told["_summary"]

@@ -42,7 +42,8 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self.agents = list(self.possible_agents)
         self.render_mode = self.env.render_mode
         seat = self.possible_agents[0]
-        encoding = self.env.observation_space(seat)["observation"]
+        space: Any = self.env.observation_space(seat)
+        encoding = space["observation"]
         seen = spaces.Dict(
             {
                 OBSERVATIONS: spaces.Box(encoding.low.astype(np.float32), encoding.high.astype(np.float32)),

@@ -67,7 +67,7 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
         done = terminated | truncated
         if done.any():
             for row in np.flatnonzero(done):
-                infos[row] = _last_info(told, row, bool(truncated[row]))
+                infos[row] = _last_info(told, int(row), bool(truncated[row]))
         return observations, rewards.astype(np.float32), done, infos  # type: ignore[return-value]
 
     def close(self) -> None:

@@ -77,7 +77,7 @@ class HeartsTorchRLEnv(EnvBase):  # type: ignore[misc]
         """All but the reward, as it is now."""
         tables = self.envs.tables
         observations, masks = self.envs.observe()
-        shown = {
+        shown: dict[str, Any] = {
             "observation": observations,
             "action_mask": masks.view(np.bool_),
             "terminated": tables.terminated[:, None],
@@ -93,7 +93,8 @@ class HeartsTorchRLEnv(EnvBase):  # type: ignore[misc]
         return torch.from_numpy(array).to(self.device)
 
     def _make_specs(self) -> None:
-        size, space = self.batch_size, self.envs.single_observation_space
+        size: Any = self.batch_size
+        space: Any = self.envs.single_observation_space
         entries = {
             "observation": Bounded(
                 torch.from_numpy(space.low).expand(*size, -1),
