@@ -33,7 +33,7 @@ test-interop: $(INTEROP)/.stamp-installed ## set up every library that has an ad
 
 $(INTEROP)/.stamp-installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(INTEROP)
-	$(INTEROP)/bin/pip install -q -c constraints.txt -e '.[interop,notebook,fast,train]' 'pytest>=8'
+	$(INTEROP)/bin/pip install -q -c constraints.txt -e '.[interop,notebook,fast,train,render]' 'pytest>=8'
 	touch $@
 
 prove: $(STAMP) ## compare the engine with the oracle and OpenSpiel over 200,000 deals (minutes)
@@ -54,7 +54,7 @@ format: $(STAMP) ## format, and mend what can be mended automatically
 bench: $(STAMP) ## measure everything in docs/benchmarks.md, and write it there (half an hour)
 	$(BIN)/python benchmarks/limit.py
 	$(firstword $(wildcard $(PEERS)/bin/python) $(BIN)/python) benchmarks/peers.py
-	$(BIN)/python benchmarks/overhead.py
+	$(firstword $(wildcard $(INTEROP)/bin/python) $(BIN)/python) benchmarks/overhead.py
 	$(BIN)/python benchmarks/deals_per_second.py
 	$(BIN)/python benchmarks/plots.py
 	$(BIN)/python docs/build.py
