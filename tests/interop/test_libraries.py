@@ -24,7 +24,7 @@ def test_sb3_checks_the_single_environment() -> None:
     check.check_env(gymnasium.make("hearts_env/Hearts-v0", opponents="random", on_illegal="random").unwrapped)
 
 
-def test_maskable_ppo_trains_is_evaluated_and_resumes_without_illegal_actions() -> None:
+def test_maskable_ppo_trains_and_is_evaluated_without_illegal_actions() -> None:
     sb3 = pytest.importorskip("sb3_contrib")
     from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
@@ -82,7 +82,7 @@ def test_torchrl_checks_its_specs(seat: Any) -> None:
     assert waited["next", "done"][:, -1].all()
 
 
-def test_tianshou_collects_whole_episodes_and_trains_with_the_mask() -> None:
+def test_tianshou_collects_whole_episodes_by_the_mask() -> None:
     pytest.importorskip("tianshou")
     from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
     from tianshou.data import Collector, VectorReplayBuffer
