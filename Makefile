@@ -4,11 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp-installed
 PEERS := .venv/peers
+INTEROP := .venv/interop
 
-.PHONY: help venv demo test prove lint type format bench peers docs clean
+.PHONY: help venv demo test test-interop prove lint type format bench peers docs clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 venv: $(STAMP) ## make .venv with everything that development needs
 
@@ -25,6 +26,15 @@ demo: $(STAMP) ## train for about two minutes, hold a tournament, plot it, run a
 
 test: $(STAMP) ## run the tests, without those marked slow
 	$(BIN)/pytest -n 2 -m 'not slow'
+
+# Of their own: the libraries are large (3 GB), and hold each other to narrow ranges.
+test-interop: $(INTEROP)/.stamp-installed ## set up every library that has an adapter or example, and test with them (half an hour)
+	$(INTEROP)/bin/pytest tests/interop tests/test_openspiel_game.py
+
+$(INTEROP)/.stamp-installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(INTEROP)
+	$(INTEROP)/bin/pip install -q -c constraints.txt -e '.[interop,notebook,fast,train,render]' 'pytest>=8'
+	touch $@
 
 prove: $(STAMP) ## compare the engine with the oracle and OpenSpiel over 200,000 deals (minutes)
 	$(BIN)/python tests/prove.py
@@ -44,7 +54,7 @@ format: $(STAMP) ## format, and mend what can be mended automatically
 bench: $(STAMP) ## measure everything in docs/benchmarks.md, and write it there (half an hour)
 	$(BIN)/python benchmarks/limit.py
 	$(firstword $(wildcard $(PEERS)/bin/python) $(BIN)/python) benchmarks/peers.py
-	$(BIN)/python benchmarks/overhead.py
+	$(firstword $(wildcard $(INTEROP)/bin/python) $(BIN)/python) benchmarks/overhead.py
 	$(BIN)/python benchmarks/deals_per_second.py
 	$(BIN)/python benchmarks/plots.py
 	$(BIN)/python docs/build.py

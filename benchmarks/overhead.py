@@ -23,6 +23,8 @@ RESULTS = Path(__file__).parent / "results" / "overhead.json"
 MANY = 1024
 CORE = ("engine", "encode")
 """The bare core, without and with observations, at one table and at MANY."""
+ADAPTER = {"sb3-tutorial": "sb3", "torchrl-wrapper": "torchrl"}
+"""Other ways to reach a library: measured beside our adapter to it."""
 
 
 def entries() -> tuple[list[Entry], list[str]]:
@@ -45,6 +47,8 @@ def _entry(layer: str, executor: Executor, tables: int) -> Entry:
     made = contender(Plan(layer, Rules(), executor, tables))
     doc = (LAYERS[layer].__doc__ or "").strip().splitlines()[0]
     against = () if layer in CORE else tuple(_name(core, executor, tables) for core in CORE)
+    if layer in ADAPTER:
+        against = (_name(ADAPTER[layer], executor, MANY),)
     return Entry(Contender(_name(layer, executor, tables), made.run), doc, against, "deals", Rules())
 
 

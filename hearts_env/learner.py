@@ -256,6 +256,15 @@ class LearnerTables:
         self._tally[rows] = now
 
 
+def check_one_learner(tables: LearnerTables, library: str) -> None:
+    """Raise EnvError where every seat is a learner's, for a library that takes a table's steps for one learner's."""
+    if tables.all_seats:
+        raise EnvError(
+            f"seat='all': {library} would take the steps of all seats for those of one learner: give a seat or "
+            "'rotating', and opponents"
+        )
+
+
 def _several(sets: Sets) -> Bools:
     """Has each set more than one member?"""
     several: Bools = (sets & (sets - 1)) != 0

@@ -95,13 +95,13 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {"render_modes": list(RENDER_MODES[1:]), "render_fps": 4, "autoreset_mode": self.autoreset_mode}
         self.copy = bool(copy)
-        self._layout = layout(self.tables.lookup, pad=bool(pad), order=bool(order))
-        self.single_observation_space = (encoding_space if self.mask_in == "info" else masked_space)(self._layout)
+        self.layout = layout(self.tables.lookup, pad=bool(pad), order=bool(order))
+        self.single_observation_space = (encoding_space if self.mask_in == "info" else masked_space)(self.layout)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._legal: Sets | None = None  # int64 [N]
-        self._encodings = np.zeros((self.num_envs, self._layout.size), np.uint8)
+        self._encodings = np.zeros((self.num_envs, self.layout.size), np.uint8)
         self._masks = np.zeros((self.num_envs, NUM_ACTIONS), np.int8)
         self._chance: list[np.random.Generator] = []
 
@@ -126,7 +126,7 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         super().reset(seed=seed)
         self.use_random(self.np_random, anew=seed is not None)
         self._begin(rows, ids, start)
-        observations, masks = self._observe()
+        observations, masks = self.observe()
         return observations, self._infos(masks, np.zeros(self.num_envs, np.bool_))
 
     def step(self, actions: Any) -> Step:
@@ -135,15 +135,11 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         Raises EnvError before `reset`, for anything but N whole numbers, and with autoreset DISABLED where a table's
         episode is over; IllegalActionError where `on_illegal` is "raise".
         """
-        tables = self.tables
-        over = tables.over
-        numbers, illegal = self._checked(actions, over)
-        actors = tables.seat.copy()
-        fouls = illegal & (self.on_illegal == "terminate")
-        if fouls.any():
-            tables.abandon(np.flatnonzero(fouls), foul_reward(tables.lookup, tables.reward))
-        rows = np.flatnonzero(~(over | fouls))
-        tables.act(rows, numbers[rows])
+        tables, numbers = self.tables, self._numbers(actions)
+        over, actors = tables.over, tables.seat.copy()
+        rows = np.flatnonzero(~over)
+        illegal = np.zeros(self.num_envs, np.bool_)
+        illegal[rows] = self.act(rows, numbers[rows])
         if over.any():
             self._begin(np.flatnonzero(over))
         rewards = tables.paid[np.arange(self.num_envs), actors]
@@ -156,9 +152,35 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
                 ended |= self._final(done, illegal, ended)
                 self._begin(np.flatnonzero(done))
-        observations, masks = self._observe()
+        observations, masks = self.observe()
         infos = self._infos(masks, illegal, paid) | ended
         return observations, rewards, terminated, truncated, infos
+
+    def act(self, rows: Ints, actions: Ints) -> Bools:
+        """Carry out actions, int64 [K], at tables `rows` (int64 [K]) alone, where no episode is over; reset none.
+
+        For adapters to libraries that step some of the tables: `tables` and `observe` tell what came of it.
+        Returns where an action was illegal, bool [K].  Raises IllegalActionError where `on_illegal` is "raise".
+        """
+        assert self._legal is not None
+        legal = self._legal[rows]
+        within = (actions >= 0) & (actions < NUM_ACTIONS)
+        numbers = np.where(within, actions, 0)
+        illegal: Bools = ~(within & ((bit(numbers) & legal) != 0))
+        if illegal.any():
+            wrong = np.flatnonzero(illegal)
+            if self.on_illegal == "raise":
+                row = rows[wrong[0]]
+                raise refusal(
+                    self.tables.lookup, self.tables.state.take(rows[wrong[:1]]), actions[wrong[0]], f" at table {row}"
+                )
+            if self.on_illegal == "terminate":
+                self.tables.abandon(rows[wrong], foul_reward(self.tables.lookup, self.tables.reward))
+                rows, numbers = rows[~illegal], numbers[~illegal]
+            else:
+                numbers[wrong] = choose(legal[wrong], self._chance[0].random(len(wrong)))
+        self.tables.act(rows, numbers)
+        return illegal
 
     def render(self) -> tuple[Any, ...] | None:
         """The picture of each table, all hands face up, as text or as uint8 [height, width, 3]."""
@@ -249,13 +271,13 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
             ids = self.np_random.integers(2**63, size=len(rows), dtype=np.int64)
         self.tables.start(rows, ids, self._chance[1], start)
 
-    def _observe(self) -> tuple[Observations, Masks]:
-        """What the learner sees at each table, and its masks."""
+    def observe(self) -> tuple[Observations, Masks]:
+        """What the learner sees at each table, and its masks, int8 [N, A]; see `mask_in` and `masks`."""
         tables = self.tables
         seen = tables.view()
         over = tables.over
         self._legal = np.where(over, 0, seen.legal)
-        encodings = encode(self._layout, seen, None if self.copy else self._encodings)
+        encodings = encode(self.layout, seen, None if self.copy else self._encodings)
         masks = self.masks()
         if not self.copy:
             self._masks[...] = masks
@@ -283,7 +305,7 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
     def _final(self, done: Bools, illegal: Bools, ended: Infos) -> Infos:
         """What SAME_STEP tells of the episodes that are over, before the next ones begin."""
         rows = np.flatnonzero(done)
-        encodings = encode(self._layout, self.tables.view(rows))
+        encodings = encode(self.layout, self.tables.view(rows))
         observations = np.full(self.num_envs, None, object)
         for row, encoding in zip(rows, encodings, strict=True):
             mask = np.ones(NUM_ACTIONS, np.int8)
@@ -297,30 +319,21 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
             "_final_info": done.copy(),
         }
 
-    def _checked(self, actions: Any, over: Bools) -> tuple[Ints, Bools]:
-        """The actions as int64 [N], illegal ones replaced where that is the policy, and where they were illegal."""
+    def _numbers(self, actions: Any) -> Ints:
+        """The actions as int64 [N].  Raises EnvError unless there is one for each table, and each can take one."""
         self._check_begun("step")
-        assert self._legal is not None
         numbers = np.asarray(actions)
         if numbers.shape != (self.num_envs,) or not np.issubdtype(numbers.dtype, np.integer):
             raise EnvError(
                 f"step: actions must be {self.num_envs} whole numbers, one a table, not {numbers.dtype} {numbers.shape}"
             )
+        over = self.tables.over
         if self.autoreset_mode == AutoresetMode.DISABLED and over.any():
             raise EnvError(
                 f"step: the episode of table {int(np.argmax(over))} is over: call "
                 "reset(options={'reset_mask': done}), or let autoreset_mode do it"
             )
-        within = (numbers >= 0) & (numbers < NUM_ACTIONS)
-        numbers = np.where(within, numbers, 0).astype(np.int64)
-        illegal: Bools = ~over & ~(within & ((bit(numbers) & self._legal) != 0))
-        if illegal.any() and self.on_illegal != "terminate":
-            rows = np.flatnonzero(illegal)
-            if self.on_illegal == "raise":
-                state = self.tables.state.take(rows[:1])
-                raise refusal(self.tables.lookup, state, np.asarray(actions)[rows[0]], f" at table {rows[0]}")
-            numbers[rows] = choose(self._legal[rows], self._chance[0].random(len(rows)))
-        return numbers, illegal
+        return numbers.astype(np.int64)
 
     def _rows_to_reset(self, options: Mapping[str, Any] | None) -> Ints:
         mask = options.get("reset_mask") if isinstance(options, Mapping) else None

@@ -484,3 +484,18 @@ def run(code: str) -> str:
     """What the code prints in a fresh Python, where warnings are errors."""
     command = [sys.executable, "-W", "error::UserWarning", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_some_tables_can_act_alone() -> None:
+    envs = tables(autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    whole = envs.clone()
+    actions, rows = envs.sample(), np.array([3, 1])
+    seen = envs.observe()[0].copy()
+    assert envs.act(rows, actions[rows]).tolist() == [False, False]
+    after, _ = envs.observe()
+    expected = whole.step(actions)[0]
+    for row in range(5):
+        assert (after[row] == (expected if row in rows else seen)[row]).all()
+    assert envs.act(np.array([0]), np.array([999])).tolist() == [True]
+    assert envs.tables.over.tolist() == [True, False, False, False, False]

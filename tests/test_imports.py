@@ -96,13 +96,28 @@ def test_adapters_import_the_core_and_not_each_other() -> None:
             assert "hearts_env.adapters" not in " ".join(imported(folder("hearts_env") / f"{name}.py")), name
 
 
-def test_an_adapter_without_its_library_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "hearts_env.adapters.openspiel", raising=False)
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(
-        ImportError, match=r"this adapter needs pyspiel: install the extra, pip install 'hearts_env\["
-    ) as e:
-        importlib.import_module("hearts_env.adapters.openspiel")
+@pytest.mark.parametrize(
+    ("adapter", "library"),
+    [
+        ("openspiel", "pyspiel"),
+        ("sb3", "stable_baselines3"),
+        ("torchrl", "torchrl"),
+        ("tianshou", "tianshou"),
+        ("pufferlib", "pufferlib"),
+        ("rllib", "ray"),
+    ],
+)
+def test_an_adapter_without_its_library_names_the_extra_to_install(
+    adapter: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = f"hearts_env.adapters.{adapter}"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    for name in [name for name in sys.modules if name.split(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=r"this adapter needs \S+: install the extra, pip install 'hearts_env\[") as e:
+        importlib.import_module(module)
+    assert str(e.value).endswith(f"[{adapter}]'")
     assert isinstance(e.value, ValueError)
 
 

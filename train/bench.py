@@ -18,7 +18,16 @@ from hearts_env.playout import play_random
 from hearts_env.rules import Rules
 from hearts_env.state import State
 from hearts_env.view import view
-from hearts_train.bench_envs import aec_layer, parallel_layer, single_layer, vector_layer
+from hearts_train.bench_envs import (
+    aec_layer,
+    parallel_layer,
+    sb3_layer,
+    sb3_tutorial_layer,
+    single_layer,
+    torchrl_layer,
+    torchrl_wrapper_layer,
+    vector_layer,
+)
 from hearts_train.machine import commit, machine, versions
 from hearts_train.timing import Batch, Work
 
@@ -131,11 +140,17 @@ LAYERS: dict[str, Layer] = {
     "parallel": parallel_layer,
     "single": single_layer,
     "vector": vector_layer,
+    "sb3": sb3_layer,
+    "sb3-tutorial": sb3_tutorial_layer,
+    "torchrl": torchrl_layer,
+    "torchrl-wrapper": torchrl_wrapper_layer,
 }
 """Layers by name; `match:AGENT` is one too for every agent."""
-ONE_TABLE = {"aec", "parallel", "single"}
+ONE_TABLE = {"aec", "parallel", "single", "sb3-tutorial", "torchrl-wrapper"}
 """Layers that play one table at a time."""
-DEFAULT_LAYERS = (*LAYERS, "match:random", "match:rule")
+LIBRARIES = ("sb3", "sb3-tutorial", "torchrl", "torchrl-wrapper")
+"""Layers that need another library each; benchmarks/overhead.py measures those that are installed."""
+DEFAULT_LAYERS = (*(name for name in LAYERS if name not in LIBRARIES), "match:random", "match:rule")
 
 
 def find_layer(name: str) -> Layer:
