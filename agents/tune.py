@@ -18,9 +18,10 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from hearts_agents.designs import roundrobin
 from hearts_agents.rule import RuleAgent
 from hearts_agents.rule_weights import Weights, WeightsError, limits, load
-from hearts_agents.tournament import deal_ids, seatings
+from hearts_agents.tournament import deal_ids
 from hearts_env.cards import Ints
 from hearts_env.lookup import lookup
 from hearts_env.match import play
@@ -96,7 +97,7 @@ def space(start: Weights, only: tuple[str, ...] = ()) -> Space:
 
 def duel(rules: Rules, first: Weights, second: Weights, ids: Ints) -> Numbers:
     """The first's mean payoff on each deal id against the second, in all seatings of the two; float64 [ids]."""
-    seats = seatings(rules, 2)
+    seats = roundrobin(rules, 2)
     lineup = np.tile(seats, (len(ids), 1))
     result = play(rules, [RuleAgent(first), RuleAgent(second)], lineup, np.repeat(ids, len(seats)))
     gains = payoff(lookup(rules), result.points)
