@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env import kernels, kernels_random, kernels_view
-from hearts_env.cards import Bools, Bytes, Ints, Sets
+from hearts_env import kernels, kernels_random, kernels_view, kernels_worlds
+from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
 from hearts_env.encode import Layout, write_order
 from hearts_env.executor import in_threads
 from hearts_env.held import Held
@@ -165,3 +165,11 @@ def _handed_over(rows: Bytes, out: Bytes | None) -> Bytes:
 def hold(lookup: Lookup, state: State, layout: Layout) -> Held:
     """See `one_table.hold`."""
     return Held(lookup, state, layout)
+
+
+def spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
+    """See `worlds.spread`."""
+    hands, fits = np.zeros(room.shape, np.int64), np.empty(len(room), np.bool_)
+    left, order = np.empty(room.shape[1], np.int64), np.empty(NUM_CARDS, np.int64)
+    kernels_worlds.spread(allowed, room, seed, hands, fits, left, order)
+    return hands, fits

@@ -35,6 +35,7 @@ _SOURCES = (
     "kernels",
     "kernels_random",
     "kernels_view",
+    "kernels_worlds",
     "machine_code",
     "held",
 )

@@ -30,6 +30,7 @@ from hearts_env.cards import (
     count,
 )
 from hearts_env.engine import mix
+from hearts_env.executor import executed
 from hearts_env.rulebook import breaks
 from hearts_env.state import DEAL_OVER, PASS, State
 from hearts_env.view import ALL_SUITS, View
@@ -55,21 +56,20 @@ def worlds(view: View, times: int, salt: int = 0) -> State:
     if (view.phase >= DEAL_OVER).any():
         raise ValueError("worlds can be drawn while a deal is being played, and one of these deals is over")
     forced, allowed, room = _constraints(view)
-    row = np.repeat(np.arange(len(view)), times)
-    many = view.take(row)
+    row, key = np.repeat(np.arange(len(view)), times), view.key
     world = np.tile(np.arange(times), len(view)) + _WORLD_SALT + salt * NUM_CARDS * ATTEMPTS
-    hands = np.zeros((len(many), room.shape[1]), np.int64)
-    todo = np.arange(len(many))
+    hands = np.zeros((len(row), room.shape[1]), np.int64)
+    todo = np.arange(len(row))
     for attempt in range(ATTEMPTS):
         part = row[todo]
-        seed = mix(many.key[todo] + mix((world[todo] * ATTEMPTS + attempt).view(np.uint64)))
-        hands[todo], fits = _spread(allowed[part], room[part], seed)
+        seed = mix(key[part] + mix((world[todo] * ATTEMPTS + attempt).view(np.uint64)))
+        hands[todo], fits = spread(allowed[part], room[part], seed)
         todo = todo[~fits]
         if len(todo) == 0:
             break
     for failed in todo:
-        hands[failed] = _search(allowed[row[failed]], room[row[failed]], int(many.key[failed]) + int(world[failed]))
-    return _state(many, hands[:, : view.lookup.num_players] | forced[row], salt)
+        hands[failed] = _search(allowed[row[failed]], room[row[failed]], int(key[row[failed]]) + int(world[failed]))
+    return _state(view, hands[:, : view.lookup.num_players] | forced[row], times, salt)
 
 
 def _constraints(view: View) -> tuple[Sets, Sets, Ints]:
@@ -139,27 +139,28 @@ def _only(view: View) -> Sets:
     lookup, rules = view.lookup, view.lookup.play
     seats = lookup.num_players
     only = np.full(view.played.shape, ALL_CARDS, np.int64)
-    rows = np.arange(len(view))
-    broken = np.zeros(len(view), np.int64)
-    led = np.zeros(len(view), np.int64)
-    players = view.players
-    for place in range(int(view.count.max(initial=0)) if (view.phase != PASS).any() else 0):
-        card = np.where(view.plays[:, place] == NO_CARD, 0, bit(np.maximum(view.plays[:, place], 0).astype(np.int64)))
-        player = players[:, place]
-        leads = place % seats == 0
-        if leads:
-            limited = (card & HEARTS != 0) & (broken | rules.free == 0)
-            kept = HEARTS | (QS_SET & rules.queen_frees)
-            led = lookup.suit_sets[np.where(card == 0, NO_SEAT, lookup.suit[view.plays[:, place]])]
-        else:
-            limited = (card & rules.penalty & rules.ban != 0) & (card & led == 0) & (place < seats)
-            kept = np.where(card & HEARTS == 0, rules.penalty & ~rules.dump_hearts, rules.penalty)[limited]
-        only[rows[limited], player[limited]] &= kept
-        broken |= breaks(rules, card, np.zeros_like(led) if leads else led) & -(card != 0).astype(np.int64)
+    last = int(view.count.max(initial=0)) if (view.phase != PASS).any() else 0
+    if last == 0:
+        return only
+    plays, place = view.plays[:, :last], np.arange(last)
+    leads = place % seats == 0
+    card = np.where(plays == NO_CARD, 0, bit(np.maximum(plays, 0).astype(np.int64)))
+    suits = np.where(plays == NO_CARD, 0, lookup.suit_sets[lookup.suit[plays]])
+    led = np.where(leads, 0, suits[:, place - place % seats])
+    breaking = breaks(rules, card, led) & -(card != 0).astype(np.int64)
+    broken = np.zeros_like(card)
+    broken[:, 1:] = np.bitwise_or.accumulate(breaking, axis=1)[:, :-1]
+    barred = (card & rules.penalty & rules.ban != 0) & (card & led == 0) & (place < seats)
+    limited = np.where(leads, (card & HEARTS != 0) & (broken | rules.free == 0), barred)
+    dumped = np.where(card & HEARTS == 0, rules.penalty & ~rules.dump_hearts, rules.penalty)
+    kept = np.where(leads, HEARTS | (QS_SET & rules.queen_frees), dumped)
+    rows, places = np.nonzero(limited)
+    np.bitwise_and.at(only, (rows, view.players[rows, places]), kept[rows, places])
     return only
 
 
-def _spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
+@executed
+def spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
     """Deal the free cards of M worlds to the places that may hold them.
 
     Cards with the fewest places go first; each goes to a place with a chance in proportion to the room left there,
@@ -216,60 +217,68 @@ def _search(allowed: Sets, room: Ints, seed: int) -> Sets:
     return np.array([card_set(cards) for cards in held], np.int64)
 
 
-def _state(view: View, hands: Sets, salt: int) -> State:
-    """The State that these hands (int64 [M, P], relative) complete."""
+def _state(view: View, hands: Sets, times: int, salt: int) -> State:
+    """The State that these hands (int64 [N * times, P], relative) complete."""
     seats = view.lookup.num_players
     column = (np.arange(seats) - view.seat[:, None]) % seats
-    start = hands | view.played
+    row = np.repeat(np.arange(len(view)), times)
 
     def by_seat(relative: Ints) -> Ints:
-        return np.take_along_axis(relative, column, axis=1)
+        return np.take_along_axis(relative, column if len(relative) == len(column) else column[row], axis=1)
 
     def at_table(relative: Ints) -> NDArray[np.int8]:
         return np.where(relative == NO_SEAT, NO_SEAT, (relative + view.seat) % seats).astype(np.int8)
 
-    return State(
-        hands=by_seat(hands),
-        picks=by_seat(_picks(view, start, salt)),
-        start=by_seat(start),
+    shape = (len(view), seats)
+    known = State(
+        hands=np.zeros(shape, np.int64),
+        picks=np.zeros(shape, np.int64),
+        start=np.zeros(shape, np.int64),
         taken=by_seat(view.taken),
-        table=view.table.copy(),
-        key=view.table_key.copy(),
+        table=view.table,
+        key=view.table_key,
         scores=by_seat(view.scores).astype(np.int32),
-        points=np.zeros((len(view), seats), np.int32),
+        points=np.zeros(shape, np.int32),
         deal_no=view.deal_no.astype(np.int32),
         voids=((by_seat(view.voids) & ALL_SUITS) << NUM_SUITS * np.arange(seats)).sum(axis=1).astype(np.int32),
-        plays=view.plays.copy(),
-        leaders=view.leaders.copy(),
-        phase=view.phase.copy(),
+        plays=view.plays,
+        leaders=view.leaders,
+        phase=view.phase,
         turn=at_table(view.turn),
         count=view.count.astype(np.int8),
-        led=view.led.copy(),
-        best=view.best.copy(),
+        led=view.led,
+        best=view.best,
         best_seat=at_table(view.best_seat),
         shooter=at_table(view.shooter),
         choice=np.full(len(view), NO_CARD, np.int8),
-        broken=view.broken.copy(),
+        broken=view.broken,
     )
+    state = known.repeat(times)
+    start = hands | view.played[row]
+    state.hands[:] = by_seat(hands)
+    state.start[:] = by_seat(start)
+    state.picks[:] = by_seat(_picks(view, start, times, salt))
+    return state
 
 
-def _picks(view: View, start: Sets, salt: int) -> Sets:
-    """What each seat has picked, int64 [M, P], relative: known for the viewer and its giver, drawn for the others."""
+def _picks(view: View, start: Sets, times: int, salt: int) -> Sets:
+    """What each seat has picked, int64 [N * times, P], relative: known for the viewer and its giver, else drawn."""
     lookup, seats = view.lookup, view.lookup.num_players
-    passing = view.phase == PASS
-    rows = np.arange(len(view))
+    row, passing = np.repeat(np.arange(len(view)), times), view.phase == PASS
     picks = np.zeros_like(start)
-    for seat in range(seats):
+    for seat in range(1, seats):
         table_seat = (view.seat + seat) % seats
         so_far = view.count // seats + (table_seat < view.count % seats)
         size = np.where(passing, so_far, lookup.pass_count * (view.offset != 0))
         # Once passed, a seat's picks are in its receiver's hand.
-        pool = np.where(passing, start[:, seat], start[rows, (seat + view.offset) % seats])
+        holder = np.where(passing, seat, (seat + view.offset) % seats)
+        pool = start[np.arange(len(start)), holder[row]]
         for pick in range(int(size.max(initial=0))):
-            drawn = choose(pool & ~picks[:, seat], uniform(view, salt * NUM_CARDS + seat * lookup.hand_size + pick))
-            picks[:, seat] |= np.where(pick < size, bit(np.maximum(drawn, 0)), 0)
-    picks[:, 0] = view.picks
+            chance = uniform(view, salt * NUM_CARDS + seat * lookup.hand_size + pick)
+            drawn = choose(pool & ~picks[:, seat], chance[row])
+            picks[:, seat] |= np.where(pick < size[row], bit(np.maximum(drawn, 0)), 0)
+    picks[:, 0] = view.picks[row]
     gives = ~passing & (view.offset != 0)
-    giver = np.where(gives, -view.offset % seats, 0)
-    picks[rows, giver] = np.where(gives, view.got, picks[rows, giver])
+    giver = np.where(gives, -view.offset % seats, 0)[row]
+    picks[np.arange(len(start)), giver] = np.where(gives, view.got, view.picks)[row]
     return picks

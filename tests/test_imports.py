@@ -26,7 +26,7 @@ LAYERS = [
     ["encode", "notation", "rewards"],
     ["kernel"],
     ["machine_code", "kernels"],
-    ["kernels_random", "kernels_view"],
+    ["kernels_random", "kernels_view", "kernels_worlds"],
     ["held", "one_table"],
     ["compiled"],
     ["agent"],
