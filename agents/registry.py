@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hearts_agents.rule import RuleAgent
 from hearts_agents.rule_weights import WeightsError, load
+from hearts_agents.search import MOST_WORLDS, SearchAgent
 from hearts_agents.uniform import RandomAgent
 from hearts_env.agent import Agent
 
@@ -36,6 +37,15 @@ def _rule(name: str, detail: str) -> Agent:
         return RuleAgent(load(Path(detail)) if detail else None, name)
     except WeightsError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
+
+
+def _search(name: str, detail: str) -> Agent:
+    limit = _number(name, detail.removesuffix("ms") or detail, default=128)
+    if not 1 <= limit <= MOST_WORLDS:
+        raise AgentError(f"agent {name!r:.60}: {limit} must be from 1 to {MOST_WORLDS}")
+    if detail.endswith("ms"):
+        return SearchAgent(MOST_WORLDS, name, seconds=limit / 1000)
+    return SearchAgent(limit, name)
 
 
 def _net(name: str, detail: str) -> Agent:
@@ -77,6 +87,12 @@ AGENTS: dict[str, Entry] = {
         "rules of thumb with tuned weights: ducks, sheds, counts and shoots",
         "nothing",
         _rule,
+    ),
+    "search": Entry(
+        "search[:WORLDS|:TIMEms]",
+        "the rule agent, corrected where playing worlds out that fit what was seen shows better",
+        "nothing; hearts_env[fast] to be quick",
+        _search,
     ),
     "net": Entry("net:PATH[?sample]", "a trained network: a run directory, or its weights", "hearts_env[train]", _net),
     "exec": Entry("exec:COMMAND", "another program, over hearts-agent/1 (docs/protocol.md)", "the program", _exec),

@@ -50,10 +50,10 @@ def spread(
 @inner
 def _same(allowed: Sets, n: Number) -> bool:
     """Is row n as the row before it?"""
+    differ: Number = np.int64(0)
     for place in range(allowed.shape[1]):
-        if allowed[n, place] != allowed[n - 1, place]:
-            return False
-    return True
+        differ |= allowed[n, place] ^ allowed[n - 1, place]
+    return bool(differ == 0)
 
 
 @inner

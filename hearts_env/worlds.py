@@ -35,7 +35,7 @@ from hearts_env.rulebook import breaks
 from hearts_env.state import DEAL_OVER, PASS, State
 from hearts_env.view import ALL_SUITS, View
 
-ATTEMPTS = 8
+ATTEMPTS = 32
 """Random deals tried for a world before it is searched for."""
 _WORLD_SALT = 0x3017
 

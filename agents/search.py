@@ -1,0 +1,153 @@
+"""The search agent: tries cards out in worlds that fit what it has seen, with the rule agent in every seat."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from hearts_agents.rule import RuleAgent
+from hearts_agents.search_lines import before_picks, pass_lines, picks_of, play_lines, shooting
+from hearts_agents.search_race import Policies, Race, race
+from hearts_env.cards import Ints, cards_in, count
+from hearts_env.state import PASS
+from hearts_env.view import View
+
+MOST_WORLDS = 1 << 16
+"""Worlds where time is the only limit."""
+_VIEWS = 256
+"""Views thought about at once: it bounds the memory, and changes nothing else."""
+_KEPT = 1 << 14
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What the search found out about one thing that it could do."""
+
+    actions: tuple[int, ...]
+    """The card to play, all cards to pass, or the moon choice."""
+    moon: bool
+    """The agent then plays for the moon."""
+    payoff: float
+    """Mean payoff, in points."""
+    gain: float
+    """By how much that is better than what the base policy would do, in the same worlds."""
+    error: float
+    """The standard error of the gain."""
+    worlds: int
+    """Worlds it was tried in: fewer where it was soon seen not to be the best."""
+    chosen: bool
+
+
+class SearchAgent:
+    """Leaves the rule agent's choice where another does better, in the same worlds, beyond doubt.
+
+    The same view always gives the same action, unless `seconds` ends the search.
+    """
+
+    def __init__(
+        self,
+        worlds: int = 128,
+        name: str = "search",
+        *,
+        seconds: float | None = None,
+        base: RuleAgent | None = None,
+    ) -> None:
+        """worlds: tried at most for a decision.  seconds: spent at most on one, on average over a batch of views.
+
+        base: the policy that it starts from and plays the worlds out with; the rule agent if not given.
+        """
+        self.name = name
+        self.worlds = worlds
+        self.seconds = seconds
+        base = base or RuleAgent()
+        self._policies = Policies(base, shooting(base))
+        self._passes: OrderedDict[tuple[object, ...], int] = OrderedDict()
+
+    def act(self, view: View) -> Ints:
+        """The chosen action for each view, int64 [N]."""
+        actions = self._policies.base.act(view)
+        choices, passes = count(view.legal) > 1, view.phase == PASS
+        for rows, think in ((choices & ~passes, self._play), (choices & passes, self._pick)):
+            numbers = np.flatnonzero(rows)
+            for begin in range(0, len(numbers), _VIEWS):
+                part = numbers[begin : begin + _VIEWS]
+                actions[part] = think(view.take(part), actions[part])
+        return actions
+
+    def explain(self, view: View) -> list[list[Candidate]]:
+        """What each view's decision is made from: a list for each, the base policy's choice first.
+
+        Where there is one legal action the list is empty.  A pass is explained as a whole, whatever is picked already.
+        """
+        found: list[list[Candidate]] = [[] for _ in range(len(view))]
+        for row in np.flatnonzero(count(view.legal) > 1):
+            one = view.take(np.array([row]))
+            passes = bool(one.phase[0] == PASS)
+            known = self._pass_race(before_picks(one)) if passes else self._play_race(one)
+            found[row] = _candidates(known)
+        return found
+
+    def _play(self, view: View, base: Ints) -> Ints:
+        known = self._play_race(view, base)
+        actions: Ints = known.lines.actions[known.best(), 0]
+        return actions
+
+    def _play_race(self, view: View, base: Ints | None = None) -> Race:
+        policies = self._policies
+        lines = play_lines(view, policies.base.act(view) if base is None else base, policies.shooter.act(view))
+        return race(view, lines, policies, self.worlds, self._limit(view))
+
+    def _pick(self, view: View, base: Ints) -> Ints:
+        """The next card to pass: all are thought out at once, and the same anew (or remembered) at each pick."""
+        first = before_picks(view)
+        keys = _pass_keys(first)
+        new = [row for row, key in enumerate(keys) if key not in self._passes]
+        passed = {key: self._passes[key] for key in keys if key in self._passes}
+        if new:
+            known = self._pass_race(first.take(np.array(new)))
+            picks = np.bitwise_or.reduce(np.int64(1) << known.lines.actions[known.best()], axis=1)
+            passed.update(zip([keys[row] for row in new], picks.tolist(), strict=True))
+        self._passes.update(passed)
+        while len(self._passes) > _KEPT:
+            self._passes.popitem(last=False)
+        actions = base.copy()
+        for row, key in enumerate(keys):
+            left = passed[key] & int(view.legal[row])
+            # Picks that were not its own leave nothing to go on with.
+            if left and int(view.picks[row]) & ~passed[key] == 0:
+                actions[row] = cards_in(left)[-1]
+        return actions
+
+    def _pass_race(self, view: View) -> Race:
+        policies = self._policies
+        lines = pass_lines(view, picks_of(policies.base, view), picks_of(policies.shooter, view))
+        return race(view, lines, policies, self.worlds, self._limit(view))
+
+    def _limit(self, view: View) -> float | None:
+        return None if self.seconds is None else self.seconds * len(view)
+
+
+def _pass_keys(view: View) -> list[tuple[object, ...]]:
+    """All that the choice of a pass depends on, for each view before its first pick."""
+    columns = (view.table_key, view.seat, view.hand, view.deal_no, view.scores)
+    return [(view.lookup.rules, *map(str, each)) for each in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _candidates(known: Race) -> list[Candidate]:
+    """Of a race for one view."""
+    best = int(known.best()[0])
+    means, gains, errors = known.value / np.maximum(known.tried, 1), known.mean_gain, known.error
+    return [
+        Candidate(
+            actions=tuple(actions.tolist()),
+            moon=bool(known.lines.moon[line]),
+            payoff=float(means[line]),
+            gain=float(gains[line]),
+            error=float(errors[line]),
+            worlds=int(known.tried[line]),
+            chosen=line == best,
+        )
+        for line, actions in enumerate(known.lines.actions)
+    ]

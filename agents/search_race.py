@@ -1,0 +1,177 @@
+"""Lines of play tried out in the same worlds, batch after batch, until it is clear which is best."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_agents.rule import RuleAgent
+from hearts_agents.search_lines import Lines
+from hearts_env.cards import Bools, Ints
+from hearts_env.engine import step
+from hearts_env.executor import in_threads
+from hearts_env.lookup import Lookup
+from hearts_env.rewards import payoff
+from hearts_env.state import PASS, State
+from hearts_env.view import View
+from hearts_env.worlds import worlds
+
+Numbers = NDArray[np.float64]
+FIRST_BATCH = 16
+"""Worlds in the first batch; each later one doubles how many there were."""
+ROWS = 4096
+"""Tables played out in one go: what they take up fits into a processor's cache."""
+MARGIN = 1.0
+"""A line is dropped when so many standard errors don't bring it up to the best."""
+GATE = 1.5
+"""The base policy is left for a gain of so many standard errors, and for no less."""
+
+
+@dataclass
+class Race:
+    """What is known of K lines."""
+
+    lines: Lines
+    tried: Ints  # int64 [K]  worlds
+    value: Numbers  # float64 [K]  sum of the viewer's payoffs
+    gain: Numbers  # float64 [K]  sum of how much better they were than the view's first line
+    square: Numbers  # float64 [K]  sum of the squares of that
+    alive: Bools  # bool [K]
+
+    @staticmethod
+    def of(lines: Lines) -> Race:
+        """Before the first world."""
+        size = len(lines)
+        value, gain, square = np.zeros((3, size))
+        return Race(lines, np.zeros(size, np.int64), value, gain, square, np.ones(size, np.bool_))
+
+    @property
+    def mean_gain(self) -> Numbers:
+        """float64 [K]: how much better than the view's first line."""
+        gains: Numbers = self.gain / np.maximum(self.tried, 1)
+        return gains
+
+    @property
+    def error(self) -> Numbers:
+        """float64 [K]: the standard error of that."""
+        tried = np.maximum(self.tried, 2)
+        variance = np.maximum(self.square - self.gain**2 / tried, 0.0) / (tried - 1)
+        errors: Numbers = np.sqrt(variance / tried)
+        return errors
+
+    @property
+    def leads(self) -> Bools:
+        """bool [K]: the first lines."""
+        lead: Bools = np.arange(len(self.lines)) == self.lines.first
+        return lead
+
+    def open(self) -> Bools:
+        """bool [K]: the lines left in views that still have a choice, and their first lines to compare with."""
+        left = np.bincount(self.lines.owner, self.alive)
+        still: Bools = (self.alive | self.leads) & (left > 1)[self.lines.owner]
+        return still
+
+    def add(self, rows: Ints, values: Numbers) -> None:
+        """Count what lines `rows` have brought in further worlds, float64 [rows, W]; first lines are among them."""
+        place = np.zeros(len(self.lines), np.int64)
+        place[rows] = np.arange(len(rows))
+        gains = values - values[place[self.lines.first[rows]]]
+        self.tried[rows] += values.shape[1]
+        self.value[rows] += values.sum(axis=1)
+        self.gain[rows] += gains.sum(axis=1)
+        self.square[rows] += (gains**2).sum(axis=1)
+
+    def drop(self) -> None:
+        """Take out the lines that are not going to be the best."""
+        gain, slack = self.mean_gain, MARGIN * self.error
+        sure = np.maximum.reduceat(np.where(self.alive, gain - slack, 0.0), self.lines.starts)
+        bar = np.maximum(sure, 0.0)[self.lines.owner]
+        likely = gain + slack
+        # The first line is level with itself: it stays until another is surely better.
+        self.alive &= np.where(self.leads, bar == 0, (likely >= bar) & (likely > 0))
+
+    def best(self) -> Ints:
+        """The line to take in each view, int64 [N]: the first unless another has passed the gate."""
+        gain = self.mean_gain
+        passed = self.alive & (gain > 0) & (gain >= GATE * self.error)
+        score = np.where(passed, gain, np.where(self.leads, 0.0, -np.inf))
+        order = np.lexsort((-score, self.lines.owner))  # stable: the first of equals
+        chosen: Ints = order[self.lines.starts]
+        return chosen
+
+
+@dataclass(frozen=True)
+class Policies:
+    """Who plays the worlds out."""
+
+    base: RuleAgent
+    shooter: RuleAgent
+    """The viewer's policy in lines for the moon."""
+
+
+def race(view: View, lines: Lines, policies: Policies, times: int, seconds: float | None = None) -> Race:
+    """Try the lines of N views out in up to `times` worlds, all lines of a view in the same ones.
+
+    seconds: no batch is begun that would not be done by then, as far as one can tell from the last.
+    """
+    known = Race.of(lines)
+    begin = last = time.perf_counter()
+    done, batch = 0, min(FIRST_BATCH, times)
+    while done < times and len(rows := np.flatnonzero(known.open())):
+        owners, local = np.unique(lines.owner[rows], return_inverse=True)
+        drawn = worlds(view.take(owners), batch, salt=done)
+        known.add(rows, _values(drawn, local, lines, rows, view, policies))
+        known.drop()
+        done += batch
+        now = time.perf_counter()
+        if seconds is not None and now + (now - last) * min(1, times / done - 1) > begin + seconds:
+            break
+        last, batch = now, min(done, times - done)
+    return known
+
+
+def _values(drawn: State, local: Ints, lines: Lines, rows: Ints, view: View, policies: Policies) -> Numbers:
+    """The viewer's payoff of each line in each world, float64 [rows, W].
+
+    drawn: W worlds for each of some views.  local: int64 [rows], the place of each line's view among these.
+    """
+    batch = len(drawn) // (int(local.max()) + 1)
+    table = (local[:, None] * batch + np.arange(batch)).reshape(-1)
+    line = np.repeat(rows, batch)
+    result = np.empty(len(table))
+
+    def some(part: slice) -> None:
+        for begin in range(part.start, part.stop, ROWS):
+            here = slice(begin, min(begin + ROWS, part.stop))
+            state, chosen = drawn.take(table[here]), line[here]
+            seat = view.seat[lines.owner[chosen]]
+            play_out(view.lookup, state, seat, lines.actions[chosen], lines.moon[chosen], policies)
+            result[here] = payoff(view.lookup, state.points)[np.arange(len(seat)), seat]
+
+    in_threads(len(table), some)
+    return result.reshape(len(rows), batch)
+
+
+def play_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: Policies) -> None:
+    """Play all tables to the end of the deal: one seat its next actions, then everybody by policy.  Changes `state`.
+
+    seat: int64 [N].  actions: int64 [N, D].  moon: bool [N], the seat then plays for the moon.
+    """
+    own = np.arange(info.num_players) == seat[:, None]
+    if (state.phase == PASS).any():
+        # Nobody sees the picks of others, so all may as well be made anew.
+        state.picks[:], state.count[:], state.turn[:] = 0, 0, 0
+    for column in actions.T:
+        policies.base.play_on(info, state, ~own)
+        step(info, state, column)
+    rows = np.flatnonzero(moon)
+    if len(rows):
+        part, mine = state.take(rows), own[rows]
+        while not part.over.all():
+            policies.shooter.play_on(info, part, mine)
+            policies.base.play_on(info, part, ~mine)
+        state.put(rows, part)
+    policies.base.play_on(info, state, np.ones_like(own))
