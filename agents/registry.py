@@ -40,7 +40,7 @@ def _rule(name: str, detail: str) -> Agent:
 
 
 def _search(name: str, detail: str) -> Agent:
-    limit = _number(name, detail.removesuffix("ms") or detail, default=128)
+    limit = _number(name, detail.removesuffix("ms") or detail, default=32)
     if not 1 <= limit <= MOST_WORLDS:
         raise AgentError(f"agent {name!r:.60}: {limit} must be from 1 to {MOST_WORLDS}")
     if detail.endswith("ms"):
@@ -89,8 +89,8 @@ AGENTS: dict[str, Entry] = {
         _rule,
     ),
     "search": Entry(
-        "search[:WORLDS|:TIMEms]",
-        "the rule agent, corrected where playing worlds out that fit what was seen shows better",
+        "search[:N[ms]]",
+        "leaves what `rule` would do where another choice does better in N worlds, or in those that N ms allow",
         "nothing; hearts_env[fast] to be quick",
         _search,
     ),

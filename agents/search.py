@@ -48,7 +48,7 @@ class SearchAgent:
 
     def __init__(
         self,
-        worlds: int = 128,
+        worlds: int = 32,
         name: str = "search",
         *,
         seconds: float | None = None,
