@@ -281,6 +281,7 @@ class Unreliable:
         self.failed = 0
         self._inner = InProcess(planned, keep_deals=True, records=False)
         self._losses = losses
+        self._deals, self._kept = planned.deals, 0
         self._seen: dict[int, int] = {}
         self._held: list[tuple[Future[bytes], Future[bytes]]] = []
 
@@ -292,7 +293,8 @@ class Unreliable:
             future.set_exception(WorkerLostError())
             return future
         self._held.append((future, self._inner.submit(task)))
-        if len(self._held) == 4 or task.end == 40:
+        self._kept += task.end - task.first
+        if len(self._held) == 2 or self._kept == self._deals:
             for held, inner in reversed(self._held):
                 held.set_result(inner.result())
             self._held.clear()
