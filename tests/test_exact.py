@@ -220,7 +220,7 @@ def test_the_program_prints_what_the_best_response_gains(capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert "560 deals, 11,920 positions" in out
     assert "random  3.019643" in out
-    assert "rule    2.317857" in out
+    assert "rule    3.635714" in out
     assert main(["exploit", "rule", "--rules", "small_four_twenty"]) == 2
     assert "positions after 0 actions" in capsys.readouterr().err
 
