@@ -1,128 +1,106 @@
-"""The network that sees encodings, its weights files, and the agent `net:PATH` that plays by it."""
+"""The agent that plays by a trained network: the one in this package, or one from a file."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-from torch import Tensor, nn
-from torch.nn import functional as F
+from numpy.typing import NDArray
 
+from hearts_agents.net_file import WEIGHTS_NAME, Floats, NetError, NetSpec, read_net
 from hearts_env.agent import Policy, uniform
-from hearts_env.cards import NUM_ACTIONS, Ints
-from hearts_env.encode import ENCODING_VERSION, Layout, encode, layout
-from hearts_env.lookup import lookup
-from hearts_env.rules import Rules
+from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, members
+from hearts_env.encode import encode_packed, layout, unpack
+from hearts_env.executor import chosen, in_threads
 from hearts_env.view import View
 
-FORMAT = "hearts-net/1"
-WEIGHTS_NAME = "net.safetensors"
-"""The weights file in a run directory."""
+SHIPPED = Path(__file__).with_name(WEIGHTS_NAME)
+"""The weights of the agent `net`."""
 SAMPLE = "?sample"
-"""Written after a path, the agent draws its actions from the policy."""
+"""Written after `net` or a path, the agent draws its actions from the policy."""
 ILLEGAL = -1e9
 """Logit of an illegal action: its probability is exactly 0, and unlike -inf it keeps the entropy finite."""
-_UNSEEN_BLOCKS = ("scores", "rules")
-_ROWS = 8192
-_BELOW_ONE = 1 - 2.0**-20
+_ROWS = 1024
+"""Decisions at a time: so many activations stay in a core's cache."""
+_BELOW_ONE = np.float32(1 - 2.0**-20)
 
 
-class NetError(ValueError):
-    """Weights that cannot be read, or that do not fit this package or these rules."""
+class Net:
+    """A network that plays and does not learn: numpy's matrix products, and between them loops.
 
-
-@dataclass(frozen=True, kw_only=True)
-class NetSpec:
-    """What a network was made for, and its size; stands in the header of its weights file."""
-
-    rules: Rules
-    """The rules it was trained on."""
-    pad: bool = False
-    """Its encoding has room for seven seats, so that it can play every number of players."""
-    order: bool = False
-    """Its encoding holds the order of play."""
-    width: int = 256
-    blocks: int = 3
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of its encodings."""
-        return layout(lookup(self.rules), pad=self.pad, order=self.order)
-
-    def to_json(self) -> dict[str, Any]:
-        """All that a reader must know, as plain JSON values."""
-        return {
-            "format": FORMAT,
-            "rules": self.rules.changes(),
-            "pad": self.pad,
-            "order": self.order,
-            "inputs": self.layout.size,
-            "encoding_version": ENCODING_VERSION,
-            "width": self.width,
-            "blocks": self.blocks,
-            "package_version": package_version(),
-        }
-
-
-class HeartsNet(nn.Module):
-    """A residual network from encodings to the logits of 54 actions and a value.
-
-    One linear layer, `blocks` residual blocks `h + relu(W h)`, and two linear heads.
+    One linear layer, residual blocks `h + relu(W h)`, and two linear heads, in float32.  `hearts_train.network` has the
+    same in torch; sums are rounded in another order there.  Without numba the first layer is a matrix product too.
     """
 
-    def __init__(self, spec: NetSpec) -> None:
-        super().__init__()
+    def __init__(self, spec: NetSpec, tensors: Mapping[str, NDArray[np.float32]]) -> None:
+        """tensors: of the names and shapes in `spec.shapes`."""
         self.spec = spec
-        self.stem = nn.Linear(spec.layout.size, spec.width)
-        self.blocks = nn.ModuleList(nn.Linear(spec.width, spec.width) for _ in range(spec.blocks))
-        self.policy = nn.Linear(spec.width, NUM_ACTIONS)
-        self.value = nn.Linear(spec.width, 1)
-        self._legal = spec.layout["legal"]
+        blocks = [f"blocks.{place}" for place in range(spec.blocks)]
+        self._stem: Floats = np.ascontiguousarray(tensors["stem.weight"].T)
+        self._stem_bias = tensors["stem.bias"]
+        self._blocks = [(tensors[f"{block}.weight"].T, tensors[f"{block}.bias"]) for block in blocks]
+        self._heads = np.concatenate([tensors["policy.weight"], tensors["value.weight"]]).T
+        self._head_bias = np.concatenate([tensors["policy.bias"], tensors["value.bias"]])
 
     @staticmethod
-    def fresh(spec: NetSpec, seed: int) -> HeartsNet:
-        """A network with random weights: the same for the same seed."""
-        with torch.device("meta"):
-            net = HeartsNet(spec)
-        net.to_empty(device="cpu")
-        net._reset(torch.Generator().manual_seed(seed))
-        return net
+    def load(path: Path) -> Net:
+        """The network in a weights file or a run directory.  Raises NetError."""
+        return Net(*read_net(path))
 
-    @torch.no_grad()
-    def _reset(self, generator: torch.Generator) -> None:
-        """Orthogonal layers and a policy close to uniform (Andrychowicz et al., arXiv 2006.05990, 3.2)."""
-        gains = [(self.policy, 0.01), (self.value, 1.0)]
-        for layer, gain in [(self.stem, 2**0.5), *((block, 2**0.5) for block in self.blocks), *gains]:
-            nn.init.orthogonal_(layer.weight, gain, generator=generator)  # type: ignore[arg-type]
-            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
-        # Bits that training never turns on get no gradient. At 0 they stay without effect where they do turn on:
-        # in a game with scores, or under other rules.
-        for name in _UNSEEN_BLOCKS:
-            self.stem.weight[:, self.spec.layout[name]] = 0
+    def outputs(self, packed: Sets) -> tuple[Floats, Floats]:
+        """Logits float32 [n, A], illegal actions among them, and values float32 [n], of packed encodings [n, words].
 
-    def forward(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits float32 [n, A], illegal actions at ILLEGAL, and values float32 [n], of encodings uint8 [n, F]."""
-        hidden = F.relu(self.stem(rows.float()))
-        for block in self.blocks:
-            hidden = hidden + F.relu(block(hidden))
-        logits = self.policy(hidden).masked_fill(rows[:, self._legal] == 0, ILLEGAL)
-        return logits, self.value(hidden)[:, 0]
+        Values are in units of the reward that was learned from.  In as many threads as `executor.use_threads` says;
+        numpy's products may take more of their own.
+        """
+        out = np.empty((len(packed), NUM_ACTIONS + 1), np.float32)
+        forward = self._loops if chosen() == "compiled" else self._arrays
+
+        def some(rows: slice) -> None:
+            for begin in range(rows.start, rows.stop, _ROWS):
+                part = slice(begin, min(begin + _ROWS, rows.stop))
+                forward(packed[part], out[part])
+
+        in_threads(len(packed), some)
+        return out[:, :NUM_ACTIONS], out[:, NUM_ACTIONS]
+
+    def _loops(self, packed: Sets, out: Floats) -> None:
+        from hearts_agents import net_loops
+
+        hidden = np.empty((len(packed), self.spec.width), np.float32)
+        product = np.empty_like(hidden)
+        net_loops.stem(packed, self._stem, self._stem_bias, np.empty(len(self._stem), np.uint64), hidden)
+        for weights, bias in self._blocks:
+            np.matmul(hidden, weights, out=product)
+            net_loops.residual(product, bias, hidden, hidden)
+        np.matmul(hidden, self._heads, out=out)
+        net_loops.add_bias(out, self._head_bias)
+
+    def _arrays(self, packed: Sets, out: Floats) -> None:
+        hidden = unpack(self.spec.layout, packed).astype(np.float32) @ self._stem + self._stem_bias
+        np.maximum(hidden, 0, out=hidden)
+        for weights, bias in self._blocks:
+            hidden += np.maximum(hidden @ weights + bias, 0)
+        np.matmul(hidden, self._heads, out=out)
+        out += self._head_bias
 
 
-def draw(logits: Tensor, uniforms: Tensor) -> Tensor:
-    """Actions drawn from a policy, int64 [n].  logits: [n, A].  uniforms: float32 [n] in [0, 1)."""
-    heap = logits.softmax(1).cumsum(1)
+def softmax(logits: Floats, legal: Bools) -> Floats:
+    """Probabilities float32 [n, A]: exactly 0 where not legal, bool [n, A]."""
+    masked = np.where(legal, logits, np.float32(ILLEGAL))
+    exponentials: Floats = np.exp(masked - masked.max(axis=1, keepdims=True))
+    exponentials /= exponentials.sum(axis=1, keepdims=True)
+    return exponentials
+
+
+def draw(chances: Floats, uniforms: Floats) -> Ints:
+    """Actions drawn from a policy, int64 [n].  chances: float32 [n, A].  uniforms: float32 [n] in [0, 1)."""
+    heap = chances.cumsum(axis=1)
     mark = (uniforms * _BELOW_ONE)[:, None] * heap[:, -1:]
     # The first action whose heap passes the mark: an illegal one adds nothing to the heap, so it is never first.
-    return (heap <= mark).sum(1)
+    drawn: Ints = (heap <= mark).sum(axis=1)
+    return drawn
 
 
 class NetAgent:
@@ -132,7 +110,7 @@ class NetAgent:
     bits, the choice may differ from batch to batch.
     """
 
-    def __init__(self, net: HeartsNet, name: str = "net", *, sample: bool = False) -> None:
+    def __init__(self, net: Net, name: str = "net", *, sample: bool = False) -> None:
         """sample: draw actions from the policy."""
         self.name = name
         self._net = net
@@ -140,135 +118,37 @@ class NetAgent:
 
     def act(self, view: View) -> Ints:
         """A legal action for each view, int64 [N].  Raises NetError where the rules have another player count."""
-        logits = self._logits(view)
+        logits, legal = self._logits(view)
         if self._sample:
-            result: Ints = draw(logits, torch.from_numpy(uniform(view).astype(np.float32))).numpy()
-        else:
-            result = logits.argmax(1).numpy()
-        return result
+            return draw(softmax(logits, legal), uniform(view).astype(np.float32))
+        best: Ints = np.where(legal, logits, np.float32(ILLEGAL)).argmax(axis=1)
+        return best
 
     def probabilities(self, view: View) -> Policy:
         """What actions are drawn from, float64 [N, A]; without `sample` all of it on the most probable action."""
-        logits = self._logits(view)
-        table = logits.double().softmax(1) if self._sample else F.one_hot(logits.argmax(1), NUM_ACTIONS).double()
-        result: Policy = table.numpy()
-        return result
+        if self._sample:
+            chances: Policy = softmax(*self._logits(view)).astype(np.float64)
+            chances /= chances.sum(axis=1, keepdims=True)
+            return chances
+        certain: Policy = np.eye(NUM_ACTIONS)[self.act(view)]
+        return certain
 
-    @torch.inference_mode()
-    def _logits(self, view: View) -> Tensor:
-        """The logits of each view, float32 [N, A], on the CPU."""
+    def _logits(self, view: View) -> tuple[Floats, Bools]:
+        """The logits of each view, float32 [N, A], and which actions are legal, bool [N, A]."""
         spec = self._net.spec
         if not spec.pad and view.lookup.num_players != spec.rules.num_players:
             raise NetError(
                 f"agent {self.name!r} was trained for {spec.rules.num_players} players without padding and cannot "
                 f"play with {view.lookup.num_players}: train one with pad=True, or for {view.lookup.num_players}"
             )
-        rows = encode(layout(view.lookup, pad=spec.pad, order=spec.order), view)
-        device = self._net.stem.weight.device
-        logits = torch.empty(len(view), NUM_ACTIONS)
-        for begin in range(0, len(view), _ROWS):
-            part = slice(begin, begin + _ROWS)
-            logits[part] = self._net(torch.from_numpy(rows[part]).to(device))[0]
-        return logits
+        packed = encode_packed(layout(view.lookup, pad=spec.pad), view)
+        return self._net.outputs(packed)[0], members(view.legal, NUM_ACTIONS).view(np.bool_)
 
 
 def net_agent(name: str, detail: str) -> NetAgent:
-    """The agent for `net:PATH` or `net:PATH?sample`.  Raises NetError."""
-    path = detail.removesuffix(SAMPLE)
-    return NetAgent(load_net(Path(path)), name, sample=detail.endswith(SAMPLE))
+    """The agent for `net` or `net:PATH`, either of them perhaps with `?sample`; detail: what follows.
 
-
-def packed(net: HeartsNet) -> bytes:
-    """The contents of a weights file: safetensors with the NetSpec in its header."""
-    return packed_weights(net.spec, net.state_dict())
-
-
-def packed_weights(spec: NetSpec, weights: Mapping[str, Tensor]) -> bytes:
-    """The same of the weights of such a network, by their names in it."""
-    return save(copies(weights), {"hearts": json.dumps(spec.to_json())})
-
-
-def copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same tensors as safetensors takes them: on the CPU, contiguous, and none sharing memory with another."""
-    form = torch.contiguous_format
-    return {name: tensor.detach().cpu().clone(memory_format=form) for name, tensor in tensors.items()}
-
-
-def load_net(path: Path) -> HeartsNet:
-    """The network in a weights file, or in a run directory its last saved one.
-
-    Raises NetError for a file that is missing, damaged, foreign, or of another encoding or shape.
+    Raises NetError.
     """
-    file = path / WEIGHTS_NAME if path.is_dir() else path
-    tensors, header = read_tensors(file)
-    spec = _parsed_spec(file, header)
-    with torch.device("meta"):
-        net = HeartsNet(spec)
-    expected = {name: tuple(tensor.shape) for name, tensor in net.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if found != expected:
-        odd = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
-        raise NetError(
-            f"{file}: the tensors do not match its header, first {odd[0]}: {found.get(odd[0])} instead of "
-            f"{expected.get(odd[0])}; the file is damaged, take another copy"
-        )
-    if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
-        raise NetError(f"{file}: some weights are not finite numbers; take an earlier copy")
-    net.load_state_dict({name: tensor.float() for name, tensor in tensors.items()}, assign=True)
-    return net.eval()
-
-
-def read_tensors(file: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors of a file that `hearts train` has written, and its header.  Raises NetError."""
-    try:
-        with safe_open(file, framework="pt") as opened:
-            text = (opened.metadata() or {}).get("hearts")
-            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        raise NetError(f"no weights at {file}: give a run directory, or a .safetensors file from one") from None
-    except (SafetensorError, OSError) as error:
-        raise NetError(f"{file} cannot be read as safetensors, it may be cut off or damaged: {error}") from None
-    if text is None:
-        raise NetError(f"{file} was not written by `hearts train`: its header has no 'hearts' entry")
-    try:
-        header = json.loads(text)
-    except ValueError as error:
-        raise NetError(f"{file}: its header is damaged: {error}") from None
-    if not isinstance(header, dict):
-        raise NetError(f"{file}: its header is damaged: {text:.60}")
-    return tensors, header
-
-
-def _parsed_spec(file: Path, header: dict[str, Any]) -> NetSpec:
-    if header.get("format") != FORMAT:
-        raise NetError(f"{file} has format {header.get('format')!r:.40}, this package reads {FORMAT!r}")
-    writer = f"it was written by hearts_env {header.get('package_version')}"
-    if header.get("encoding_version") != ENCODING_VERSION:
-        raise NetError(
-            f"{file} reads encodings of version {header.get('encoding_version')!r:.20}, this package writes "
-            f"{ENCODING_VERSION}: train again, or install the version that fits ({writer})"
-        )
-    try:
-        spec = NetSpec(
-            rules=Rules.from_dict(header["rules"]),
-            pad=header["pad"] is True,
-            order=header["order"] is True,
-            width=int(header["width"]),
-            blocks=int(header["blocks"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise NetError(f"{file}: its header is damaged ({error!r:.80}); {writer}") from None
-    if header.get("inputs") != spec.layout.size:
-        raise NetError(
-            f"{file} reads {header.get('inputs')!r:.20} bytes, this package encodes its rules in "
-            f"{spec.layout.size}: train again, or install the version that fits ({writer})"
-        )
-    return spec
-
-
-def package_version() -> str:
-    """The version of hearts_env, "unknown" where it is not installed."""
-    try:
-        return version("hearts_env")
-    except PackageNotFoundError:
-        return "unknown"
+    path = detail.removesuffix(SAMPLE)
+    return NetAgent(Net.load(Path(path) if path else SHIPPED), name, sample=detail.endswith(SAMPLE))

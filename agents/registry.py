@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ class Entry:
     summary: str
     needs: str
     build: Callable[[str, str], Agent]
-    """From the full name and what stands after the colon ('' if nothing)."""
+    """From the full name and what stands after the colon ('' if nothing), with a question mark as it is."""
 
 
 def _random(name: str, detail: str) -> Agent:
@@ -49,14 +50,9 @@ def _search(name: str, detail: str) -> Agent:
 
 
 def _net(name: str, detail: str) -> Agent:
-    if not detail:
-        raise AgentError(f"agent {name!r:.60} needs weights: net:PATH, a run directory or a file of weights")
-    try:
-        from hearts_agents.net import NetError, net_agent
-    except ModuleNotFoundError as error:
-        raise AgentError(
-            f"agent {name!r:.60} needs {error.name}: install the extra, pip install 'hearts_env[train]'"
-        ) from None
+    from hearts_agents.net import net_agent
+    from hearts_agents.net_file import NetError
+
     try:
         return net_agent(name, detail)
     except NetError as error:
@@ -94,7 +90,12 @@ AGENTS: dict[str, Entry] = {
         "nothing; hearts_env[fast] to be quick",
         _search,
     ),
-    "net": Entry("net:PATH[?sample]", "a trained network: a run directory, or its weights", "hearts_env[train]", _net),
+    "net": Entry(
+        "net[:PATH][?sample]",
+        "a trained network: the one in this package, for four players, or that of a run directory or a file",
+        "nothing; hearts_env[fast] to be quick",
+        _net,
+    ),
     "exec": Entry("exec:COMMAND", "another program, over hearts-agent/1 (docs/protocol.md)", "the program", _exec),
     "human": Entry("human", "a person at the terminal", "a person", _human),
 }
@@ -102,11 +103,12 @@ AGENTS: dict[str, Entry] = {
 
 
 def make(name: str) -> Agent:
-    """The agent of that name: a kind, and after a colon what that kind takes.
+    """The agent of that name: a kind, and after a colon (or a question mark) what that kind takes.
 
     Raises AgentError (a ValueError) with the names there are.
     """
-    kind, _, detail = name.partition(":")
+    kind = re.split("[:?]", name, maxsplit=1)[0]
+    detail = name[len(kind) :].removeprefix(":")
     if kind not in AGENTS:
         forms = ", ".join(entry.form for entry in AGENTS.values())
         raise AgentError(f"unknown agent {name!r:.60}; there are {forms}")

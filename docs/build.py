@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import benchmark_tables
+import net_tables
 from hearts_agents import AGENTS, make
 from hearts_agents.protocol import BYE, answer_line, hello_line, welcome_line
 from hearts_agents.protocol_view import request_lines
@@ -227,6 +228,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "small": small,
     "exploit": exploit,
     "cfr": cfr,
+    "net_made": net_tables.net_made,
+    "net_plays": net_tables.net_plays,
+    "net_settings": net_tables.net_settings,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 

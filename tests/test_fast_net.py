@@ -10,7 +10,6 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numba", reason="the compiled update needs numba, from the extra fast")
 
-from hearts_agents.net import HeartsNet  # noqa: E402
 from hearts_env.cards import lowest  # noqa: E402
 from hearts_env.executor import Executor, using  # noqa: E402
 from hearts_train.checkpoint import Progress, load_checkpoint, save_checkpoint  # noqa: E402
@@ -18,6 +17,7 @@ from hearts_train.config import TrainConfig  # noqa: E402
 from hearts_train.fast_net import ROWS  # noqa: E402
 from hearts_train.flat import FlatNet, state_size  # noqa: E402
 from hearts_train.learn_bench import learning  # noqa: E402
+from hearts_train.network import HeartsNet  # noqa: E402
 from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.rollout import Batch  # noqa: E402
 

@@ -1,7 +1,6 @@
 """The network's file: what it is given back as, what is refused, and the agent that plays by it."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +11,27 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file, save, save_file  # noqa: E402
 
 from hearts_agents import AgentError, make  # noqa: E402
-from hearts_agents.net import HeartsNet, NetAgent, NetError, NetSpec, draw, load_net, packed  # noqa: E402
+from hearts_agents.net import Net, NetAgent, draw, softmax  # noqa: E402
+from hearts_agents.net_file import NetError, NetSpec  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.agent import policy  # noqa: E402
-from hearts_env.cards import bit  # noqa: E402
-from hearts_env.encode import encode, layout  # noqa: E402
+from hearts_env.cards import bit, members  # noqa: E402
+from hearts_env.encode import encode, encode_packed, layout  # noqa: E402
 from hearts_env.engine import deal, shuffle  # noqa: E402
+from hearts_env.executor import EXECUTORS, Executor, available, using  # noqa: E402
 from hearts_env.lookup import lookup  # noqa: E402
 from hearts_env.match import play  # noqa: E402
 from hearts_env.state import State  # noqa: E402
 from hearts_env.view import View, view  # noqa: E402
+from hearts_train.network import HeartsNet, packed  # noqa: E402
 
 
 def small(**fields: object) -> NetSpec:
     return NetSpec(rules=fields.pop("rules", Rules()), width=8, blocks=1, **fields)
+
+
+def agent_of(net: HeartsNet) -> NetAgent:
+    return NetAgent(Net(net.spec, {name: tensor.detach().numpy() for name, tensor in net.state_dict().items()}))
 
 
 def first_views(rules: Rules, tables: int = 64) -> View:
@@ -43,14 +49,14 @@ def weights(tmp_path: Path) -> Path:
 
 
 def test_a_network_comes_back_from_its_file_as_it_was(weights: Path) -> None:
-    saved, loaded = HeartsNet.fresh(small(rules=Rules.preset("omnibus")), seed=3), load_net(weights)
+    saved, loaded = HeartsNet.fresh(small(rules=Rules.preset("omnibus")), seed=3), HeartsNet.load(weights)
     assert loaded.spec == saved.spec
     for name, tensor in saved.state_dict().items():
         assert torch.equal(loaded.state_dict()[name], tensor)
 
 
 def test_a_run_directory_stands_for_its_weights(weights: Path) -> None:
-    assert load_net(weights.parent).spec == load_net(weights).spec
+    assert HeartsNet.load(weights.parent).spec == HeartsNet.load(weights).spec
 
 
 def test_another_seed_gives_other_weights() -> None:
@@ -61,12 +67,12 @@ def test_another_seed_gives_other_weights() -> None:
 @pytest.mark.parametrize("rules", [Rules(num_players=n) for n in range(2, 8)], ids=lambda rules: rules.show())
 def test_an_untrained_network_plays_whole_deals_legally_at_every_player_count(rules: Rules) -> None:
     for pad in (False, True):
-        agent = NetAgent(HeartsNet.fresh(small(rules=rules, pad=pad), seed=0))
+        agent = agent_of(HeartsNet.fresh(small(rules=rules, pad=pad), seed=0))
         play(rules, [agent, make("random")], np.arange(rules.num_players) % 2, np.arange(30))
 
 
 def test_a_padded_network_plays_with_another_number_of_players() -> None:
-    agent = NetAgent(HeartsNet.fresh(small(pad=True), seed=0))
+    agent = agent_of(HeartsNet.fresh(small(pad=True), seed=0))
     play(Rules(num_players=6), [agent], [0] * 6, np.arange(10))
 
 
@@ -85,6 +91,31 @@ def test_scores_and_rules_mean_nothing_to_weights_that_have_never_seen_them() ->
     assert torch.equal(net(rows)[0], net(other)[0])
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(("rules", "pad"), [("standard", False), ("six", True), ("two_player", False)])
+def test_numpy_and_torch_give_the_same_outputs(executor: Executor, rules: str, pad: bool) -> None:
+    if executor not in available():
+        pytest.skip("the compiled executor needs numba, from the extra fast")
+    seen = first_views(Rules.parse(rules))
+    torch_net = HeartsNet.fresh(NetSpec(rules=seen.lookup.rules, pad=pad, width=32, blocks=2), seed=1)
+    with torch.no_grad():
+        for parameter in torch_net.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
+        expected, values = torch_net(torch.from_numpy(encode(torch_net.spec.layout, seen)))
+    with using(executor):
+        logits, mine = agent_of(torch_net)._net.outputs(encode_packed(torch_net.spec.layout, seen))
+    legal = members(seen.legal, logits.shape[1]).astype(bool)
+    assert logits[legal] == pytest.approx(expected.numpy()[legal], rel=1e-4, abs=1e-3)
+    assert mine == pytest.approx(values.numpy(), rel=1e-4, abs=1e-3)
+    assert softmax(logits, legal) == pytest.approx(expected.softmax(1).numpy(), abs=1e-3)
+
+
+def test_the_shapes_of_a_file_are_those_of_the_network_in_torch() -> None:
+    spec = small(pad=True)
+    state = HeartsNet.fresh(spec, 0).state_dict()
+    assert {name: tuple(tensor.shape) for name, tensor in state.items()} == spec.shapes
+
+
 def test_illegal_actions_have_no_probability() -> None:
     seen = first_views(Rules())
     net = HeartsNet.fresh(small(), seed=0)
@@ -98,13 +129,15 @@ def test_illegal_actions_have_no_probability() -> None:
 
 @pytest.mark.parametrize("uniform", [0.0, 0.5, 1 - 2.0**-24])
 def test_only_actions_of_some_probability_are_drawn_even_at_the_ends(uniform: float) -> None:
-    logits = torch.tensor([[-1e9, 0.0, -1e9, 1.0, -1e9]]).repeat(1000, 1) + torch.rand(1000, 1)
-    assert set(draw(logits, torch.full((1000,), uniform)).tolist()) <= {1, 3}
+    logits = np.float32([[0.0, 0.0, 3.0, 1.0, 0.0]]) + np.random.default_rng(0).random((1000, 1), np.float32)
+    chances = softmax(logits, np.array([[False, True, False, True, False]]))
+    assert set(draw(chances, np.full(1000, uniform, np.float32)).tolist()) <= {1, 3}
 
 
 def test_actions_are_drawn_as_often_as_their_probability_says() -> None:
-    logits = torch.tensor([0.1, 0.2, 0.0, 0.7]).log().repeat(40000, 1)
-    drawn = draw(logits, (torch.arange(40000) + 0.5) / 40000).bincount(minlength=4) / 40000
+    logits = np.tile(np.log(np.float32([0.1, 0.2, 1e-30, 0.7])), (40000, 1))
+    chances = softmax(logits, np.ones((1, 4), np.bool_))
+    drawn = np.bincount(draw(chances, (np.arange(40000, dtype=np.float32) + 0.5) / 40000), minlength=4) / 40000
     assert drawn.tolist() == pytest.approx([0.1, 0.2, 0.0, 0.7], abs=1e-3)
 
 
@@ -133,32 +166,23 @@ def test_a_sampling_agent_says_the_probabilities_that_it_draws_from(weights: Pat
 def test_missing_weights_are_named() -> None:
     with pytest.raises(AgentError, match=r"no weights at nowhere/net\.safetensors|no weights at nowhere"):
         make("net:nowhere")
-    with pytest.raises(AgentError, match="needs weights"):
-        make("net")
-
-
-def test_without_torch_the_agent_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "hearts_agents.net")
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(AgentError, match=r"needs torch: install the extra, pip install 'hearts_env\[train\]'"):
-        make("net:anything")
 
 
 @pytest.mark.parametrize("keep", [0, 5, 100, -1])
 def test_a_truncated_file_is_refused_in_a_sentence(weights: Path, keep: int) -> None:
     weights.write_bytes(weights.read_bytes()[:keep])
     with pytest.raises(NetError, match="cut off or damaged"):
-        load_net(weights)
+        HeartsNet.load(weights)
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     save_file({"a": torch.zeros(3)}, tmp_path / "foreign.safetensors")
     with pytest.raises(NetError, match="was not written by `hearts train`"):
-        load_net(tmp_path / "foreign.safetensors")
+        HeartsNet.load(tmp_path / "foreign.safetensors")
 
 
 def changed_header(weights: Path, **changes: object) -> None:
-    spec = {**load_net(weights).spec.to_json(), **changes}
+    spec = {**HeartsNet.load(weights).spec.to_json(), **changes}
     weights.write_bytes(save(load_file(weights), {"hearts": json.dumps(spec)}))
 
 
@@ -178,13 +202,13 @@ def test_a_file_that_does_not_fit_is_refused_with_the_difference(
 ) -> None:
     changed_header(weights, **changes)
     with pytest.raises(NetError, match=message):
-        load_net(weights)
+        HeartsNet.load(weights)
 
 
 def test_weights_that_are_not_numbers_are_refused(weights: Path) -> None:
-    net = load_net(weights)
+    net = HeartsNet.load(weights)
     with torch.no_grad():
         net.value.bias.fill_(float("nan"))
     weights.write_bytes(packed(net))
     with pytest.raises(NetError, match="not finite"):
-        load_net(weights)
+        HeartsNet.load(weights)

@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hearts_agents import make  # noqa: E402
-from hearts_agents.net import HeartsNet, load_net  # noqa: E402
+from hearts_agents.net_file import Floats, NetError  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import NUM_ACTIONS, Ints, Sets, count, lowest, members  # noqa: E402
 from hearts_env.encode import layout, unpack  # noqa: E402
@@ -31,10 +31,12 @@ from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
 from hearts_train.flat import state_size  # noqa: E402
 from hearts_train.league import duplicate_payoffs, lineups, mean_and_error  # noqa: E402
-from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
+from hearts_train.network import HeartsNet, packed  # noqa: E402
+from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
-from hearts_train.returns import Floats, advantages, explained_variance  # noqa: E402
+from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
+from hearts_train.ship import prepared  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
 
@@ -158,17 +160,32 @@ def test_a_run_leaves_what_the_documents_promise(tmp_path: Path) -> None:
     assert names >= {"config.json", "metrics.jsonl", "checkpoint.safetensors", "net.safetensors"}
     assert any(name.startswith("events.out.tfevents") for name in names)
     lines = read_metrics(run)
-    assert [line["kind"] for line in lines[:2]] == ["evaluation", "iteration"]
+    assert [line["kind"] for line in lines[:3]] == ["session", "evaluation", "iteration"]
+    assert {"commit", "machine", "versions"} <= lines[0].keys()
     assert lines[-1]["kind"] == "evaluation"
     assert lines[-1]["decisions"] >= 600
     assert {"payoff/random", "payoff_se/random"} <= lines[-1].keys()
     assert plot(run).read_bytes().startswith(b"\x89PNG")
-    assert (make(f"net:{run}").name, load_net(run).spec.width) == (f"net:{run}", 8)
+    assert (make(f"net:{run}").name, HeartsNet.load(run).spec.width) == (f"net:{run}", 8)
+
+
+def test_what_is_shipped_are_a_run_s_weights_with_facts_from_its_files(tmp_path: Path) -> None:
+    run = train(tiny(tmp_path / "run"))
+    facts, content = prepared(run, deals=4, opponents=("random",))
+    assert content == (run / "net.safetensors").read_bytes()
+    last = read_metrics(run)[-1]
+    assert (facts["training"]["decisions"], facts["training"]["deals"]) == (last["decisions"], last["deals"])
+    assert facts["training"]["config"]["width"] == 8
+    assert [line["kind"] for line in facts["training"]["sessions"]] == ["session"]
+    assert [row["agent"] for row in facts["evaluation"]["results"]] == ["net", "net?sample"]
+    (run / "net.safetensors").write_bytes(packed(HeartsNet.load(run)))
+    with pytest.raises(NetError, match="does not say how far it was trained: resume the run"):
+        prepared(run, deals=4, opponents=("random",))
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
     runs = [train(tiny(tmp_path / name, seed=seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
-    one, same, other = (load_net(run).stem.weight for run in runs)
+    one, same, other = (HeartsNet.load(run).stem.weight for run in runs)
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
 
@@ -177,7 +194,7 @@ def test_a_resumed_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
     whole = train(tiny(tmp_path / "whole", decisions=1600, lr_final=1e-3, entropy_final=0.02))
     first = train(tiny(tmp_path / "part", decisions=800, lr_final=1e-3, entropy_final=0.02))
     assert train(resumed(first, decisions=1600)) == first
-    assert torch.equal(load_net(first).stem.weight, load_net(whole).stem.weight)
+    assert torch.equal(HeartsNet.load(first).stem.weight, HeartsNet.load(whole).stem.weight)
     ends = [[line for line in read_metrics(run) if line["kind"] == "iteration"][-1] for run in (whole, first)]
     assert ends[0]["deals"] == ends[1]["deals"]
     assert ends[0]["policy_loss"] == ends[1]["policy_loss"]
@@ -202,13 +219,13 @@ def test_players_get_an_average_of_the_weights_where_one_is_asked_for(tmp_path: 
     last, mean = (
         train(tiny(tmp_path / name, decisions=2000, ema_decisions=ema)) for name, ema in (("last", 0), ("mean", 2000))
     )
-    learned = [Learner(0, TINY, torch.zeros(0)) for _ in range(2)]
+    learned = [alone(TINY) for _ in range(2)]
     for learner, run in zip(learned, (last, mean), strict=True):
         load_checkpoint(run, *parts(learner))
     assert torch.equal(learned[0].flat.weights, learned[1].flat.weights), "what is learned does not depend on it"
-    assert torch.equal(load_net(last).stem.weight, learned[0].net.stem.weight)
+    assert torch.equal(HeartsNet.load(last).stem.weight, learned[0].net.stem.weight)
     start = HeartsNet.fresh(TINY.spec, TINY.seed).stem.weight
-    shown, end = load_net(mean).stem.weight, learned[1].net.stem.weight
+    shown, end = HeartsNet.load(mean).stem.weight, learned[1].net.stem.weight
     assert 0.1 < ((shown - start).norm() / (end - start).norm()).item() < 0.9
 
 
@@ -216,7 +233,7 @@ def test_the_average_goes_on_in_a_resumed_run(tmp_path: Path) -> None:
     first = train(tiny(tmp_path / "part", decisions=1000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.02))
     whole = train(tiny(tmp_path / "whole", decisions=2000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.02))
     train(resumed(first, decisions=2000))
-    assert torch.equal(load_net(first).stem.weight, load_net(whole).stem.weight), "it is resumed as well"
+    assert torch.equal(HeartsNet.load(first).stem.weight, HeartsNet.load(whole).stem.weight), "it is resumed as well"
 
 
 def test_what_is_given_at_a_resume_counts_even_where_it_is_the_default(tmp_path: Path) -> None:
@@ -278,22 +295,27 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypatch
 
 
 def parts(learner: Learner) -> tuple[Any, ...]:
-    return learner.net, learner.flat.moments(), learner.judged.named(learner.judged.state)
+    shown = learner.shared[SHOWN, : learner.flat.size]
+    return learner.net, learner.flat.moments(), learner.flat.named(shown)
+
+
+def alone(config: TrainConfig) -> Learner:
+    return Learner(0, config, torch.zeros(3, state_size(config.spec)))
 
 
 def test_a_checkpoint_from_before_there_were_weights_for_players_has_the_last_ones(tmp_path: Path) -> None:
-    learner = Learner(0, TINY, torch.zeros(0))
+    learner = alone(TINY)
     save_checkpoint(tmp_path, learner.net, learner.flat.moments(), {}, Progress())
-    other = Learner(0, dataclasses.replace(TINY, seed=1), torch.zeros(0))
+    other = alone(dataclasses.replace(TINY, seed=1))
     load_checkpoint(tmp_path, *parts(other))
-    assert torch.equal(other.judged.weights, learner.flat.weights)
+    assert torch.equal(other.shared[SHOWN, : other.flat.size], learner.flat.weights)
 
 
 def test_a_damaged_or_unfitting_checkpoint_is_refused(tmp_path: Path) -> None:
-    learner = Learner(0, TINY, torch.zeros(0))
+    learner = alone(TINY)
     save_checkpoint(tmp_path, *parts(learner), Progress(decisions=5))
     assert load_checkpoint(tmp_path, *parts(learner)).decisions == 5
-    wide = Learner(0, dataclasses.replace(TINY, width=16), torch.zeros(0))
+    wide = alone(dataclasses.replace(TINY, width=16))
     with pytest.raises(CheckpointError, match="its checkpoint has width=8, the run needs 16"):
         load_checkpoint(tmp_path, *parts(wide))
     file = tmp_path / "checkpoint.safetensors"
@@ -343,6 +365,7 @@ def test_a_crew_works_together_and_tells_who_failed_or_died() -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
+from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.ppo import TrainConfig, train
 if __name__ == "__main__":
     train(TrainConfig(out=Path(sys.argv[1]), minutes=5, workers=2, tables=8, width=8, blocks=1, minibatch=64,
@@ -381,7 +404,7 @@ def test_ctrl_c_saves_and_ends_every_process(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert "stopped at" in output
     assert f"saved in {run}" in output.replace("\n", "")
-    load_net(run)
+    HeartsNet.load(run)
     wait_until_gone(ids)
 
 

@@ -8,11 +8,13 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from hearts_agents.net import WEIGHTS_NAME, HeartsNet, NetError, copies, packed_weights, read_tensors
+from hearts_agents.net_file import WEIGHTS_NAME, NetError, read_tensors
+from hearts_train.network import HeartsNet, copies, packed_weights
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 CONFIG_NAME = "config.json"
@@ -68,7 +70,7 @@ def save_checkpoint(
     tensors |= {f"shown.{name}": tensor for name, tensor in shown.items()}
     header = {"net": net.spec.to_json(), "progress": asdict(progress)}
     write_whole(run / CHECKPOINT_NAME, save(copies(tensors), {"hearts": json.dumps(header)}))
-    write_whole(run / WEIGHTS_NAME, packed_weights(net.spec, shown))
+    write_whole(run / WEIGHTS_NAME, packed_weights(net.spec, shown, trained=asdict(progress)))
 
 
 def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor]) -> Progress:
@@ -91,9 +93,9 @@ def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown
     for name, tensor in shown.items():
         targets[f"shown.{name}"] = tensor
         # The first checkpoints have none: players then had the last weights.
-        tensors.setdefault(f"shown.{name}", tensors.get(f"net.{name}", torch.empty(0)))
+        tensors.setdefault(f"shown.{name}", tensors.get(f"net.{name}", np.empty(0)))
     for name, target in targets.items():
         if name not in tensors or tensors[name].shape != target.shape:
             raise CheckpointError(f"cannot resume from {run}: tensor {name} of its checkpoint is missing or misshapen")
-        target.copy_(tensors[name])
+        target.copy_(torch.from_numpy(tensors[name]))
     return Progress(**header["progress"])

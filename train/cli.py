@@ -27,7 +27,6 @@ BAD_INPUT = 2
 
 _EXTRAS = {
     "torch": "train",
-    "safetensors": "train",
     "tensorboard": "train",
     "matplotlib": "tournament",
     "pyarrow": "tournament",

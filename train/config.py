@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hearts_agents.net import NetSpec
+from hearts_agents.net_file import NetSpec
 from hearts_env import Rules
 from hearts_train.checkpoint import CONFIG_NAME, Progress, write_whole
 

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hearts_agents import net_loops
+from hearts_agents.net_file import Floats
 from hearts_env.cards import NUM_ACTIONS, Ints, Sets
 from hearts_train import fused
 from hearts_train.flat import FlatNet
 from hearts_train.fused import Weights
-from hearts_train.returns import Floats
 from hearts_train.rollout import Batch
 from hearts_train.stopwatch import Stopwatch
 
@@ -80,15 +81,15 @@ class FastNet:
         """Logits and value, float32 [n, A + 1]; the activations stay in the buffers."""
         size, layers = len(packed), self._weights
         hidden = self._hidden[0][:size]
-        fused.stem(packed, layers.stem, layers.stem_bias, self._places, hidden.numpy())
+        net_loops.stem(packed, layers.stem, layers.stem_bias, self._places, hidden.numpy())
         for place, (weights, bias) in enumerate(zip(layers.blocks, layers.block_biases, strict=True)):
             product, following = self._products[place][:size], self._hidden[place + 1][:size]
             torch.mm(hidden, weights.t(), out=product)
-            fused.residual(product.numpy(), bias, hidden.numpy(), following.numpy())
+            net_loops.residual(product.numpy(), bias, hidden.numpy(), following.numpy())
             hidden = following
         out = self._out[:size]
         torch.mm(hidden, layers.heads.t(), out=out)
-        fused.add_bias(out.numpy(), layers.head_bias)
+        net_loops.add_bias(out.numpy(), layers.head_bias)
         return out
 
     def _backward(self, packed: Sets, out: Tensor) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hearts_agents.net import HeartsNet, NetSpec
+from hearts_agents.net_file import NetSpec
 from hearts_env.cards import NUM_ACTIONS
+from hearts_train.network import HeartsNet
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 """Adam's vectors, by its own names for them."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from hearts_agents.net import HeartsNet, NetAgent, draw
+from hearts_agents.net import Net, NetAgent, draw
+from hearts_agents.net_file import Floats
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
@@ -25,8 +26,10 @@ from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet, state_size
 from hearts_train.league import OPPONENTS, duplicate_payoffs, mean_and_error
+from hearts_train.machine import commit, machine, versions
+from hearts_train.network import HeartsNet
 from hearts_train.report import Metrics, Report
-from hearts_train.returns import Floats, explained_variance
+from hearts_train.returns import explained_variance
 from hearts_train.rollout import Batch, Policy, Rollout
 from hearts_train.stop import stop_requests
 from hearts_train.stopwatch import Stopwatch
@@ -81,6 +84,7 @@ def _run(config: TrainConfig, run: Path, crew: Crew[Learner], shared: Tensor, st
         return time.perf_counter()
 
     with contextlib.closing(Report(run, progress.decisions)) as report:
+        report.session({**_position(progress), "commit": commit(), "machine": machine(), "versions": versions()})
         started = time.perf_counter() - progress.seconds
         evaluated, saved = _evaluate(config, crew, progress, report), time.perf_counter()
         while config.used(progress) < 1 and not stop.is_set():
@@ -149,7 +153,6 @@ class Learner:
         spec = config.spec
         self.net = HeartsNet.fresh(spec, config.seed).to(config.device)
         self.flat = FlatNet(self.net)
-        self.judged = FlatNet(HeartsNet.fresh(spec, config.seed).to(config.device))
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
         self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch)
@@ -171,16 +174,20 @@ class Learner:
         rollout.collect(np.arange(2), self._policy(np.random.default_rng(0)))
         self._gradient(rollout.batch(1.0, 1.0), 0.0)
         for opponent in OPPONENTS:
-            duplicate_payoffs(self.config.spec.rules, NetAgent(self.net), opponent, np.arange(2))
+            duplicate_payoffs(self.config.spec.rules, self._player(), opponent, np.arange(2))
 
     def evaluate(self, opponent: str) -> NDArray[np.float64]:
         """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids.
 
         Of the weights for players.
         """
-        self.judged.weights.detach().copy_(self.shared[SHOWN, : self.flat.size])
         ids = np.arange(self.rank, self.config.eval_ids, self.config.workers)
-        return duplicate_payoffs(self.config.spec.rules, NetAgent(self.judged.net), opponent, ids)
+        return duplicate_payoffs(self.config.spec.rules, self._player(), opponent, ids)
+
+    def _player(self) -> NetAgent:
+        """The agent of the weights for players."""
+        weights = self.flat.named(self.shared[SHOWN]).items()
+        return NetAgent(Net(self.config.spec, {name: tensor.numpy() for name, tensor in weights}))
 
     def iterate(self, iteration: int, deals: int, pace: Pace) -> Metrics:
         """Play this worker's deals and learn from them; what came of it, by metric."""
@@ -210,10 +217,10 @@ class Learner:
     @torch.inference_mode()
     def _torch_policy(self, packed: Sets, legal: Sets, uniforms: Floats) -> tuple[Ints, Floats, Floats]:
         logits, values = self.net(self._rows(torch.from_numpy(packed)))
-        actions = draw(logits, torch.from_numpy(uniforms).to(logits.device))
-        log_probs = logits.log_softmax(1).gather(1, actions[:, None])[:, 0]
+        log_policy = logits.log_softmax(1).cpu().numpy()
+        actions = draw(np.exp(log_policy), uniforms)
         self.watch.lap("rollout: network")
-        return actions.cpu().numpy(), log_probs.cpu().numpy(), values.cpu().numpy()
+        return actions, log_policy[np.arange(len(actions)), actions], values.cpu().numpy()
 
     def _rows(self, packed: Tensor) -> Tensor:
         """Packed encodings int64 [n, words] as HeartsNet takes them, uint8 [n, F], on its device."""

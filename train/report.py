@@ -59,6 +59,10 @@ class Report:
         """A sentence for the person at the terminal."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    def session(self, origin: Metrics) -> None:
+        """Before a run starts or goes on.  origin: where the run stands, commit, machine and versions."""
+        self._write({"kind": "session", **origin})
+
     def iteration(self, metrics: Metrics, fraction: float) -> None:
         """After an update.  fraction: of the run's budget that is used."""
         self._write({"kind": "iteration", **metrics})

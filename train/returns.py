@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hearts_agents.net_file import Floats
 from hearts_env.cards import Ints
-
-Floats = NDArray[np.float32]
 
 
 def advantages(values: Floats, counts: Ints, reward: NDArray[np.floating[Any]], gae_lambda: float) -> Floats:

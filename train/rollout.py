@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hearts_agents.net_file import Floats
 from hearts_env.cards import NO_SEAT, Bools, Ints, Sets, lowest
 from hearts_env.encode import Layout, encode_packed
 from hearts_env.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
@@ -16,7 +17,7 @@ from hearts_env.lookup import Lookup
 from hearts_env.rewards import payoff
 from hearts_env.state import State
 from hearts_env.view import view
-from hearts_train.returns import Floats, advantages
+from hearts_train.returns import advantages
 from hearts_train.stopwatch import Stopwatch
 
 Policy = Callable[[Sets, Sets], tuple[Ints, Floats, Floats]]

@@ -1,0 +1,57 @@
+"""The card of the network in the package as tables, from the facts that lie beside its weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from markdown_table import table
+
+FACTS = Path(__file__).resolve().parent.parent / "agents" / "net.json"
+
+
+def net_made() -> str:
+    """What the network is, and what it was made from."""
+    facts = _facts()
+    weights, trained, config = facts["weights"], facts["training"], facts["training"]["config"]
+    rows = [
+        ("network", f"{weights['inputs']} inputs, {weights['blocks']} residual blocks of {weights['width']}"),
+        ("parameters", f"{weights['parameters']:,} of float32, {weights['bytes']:,} bytes"),
+        ("SHA-256 of the file", f"`{weights['sha256']}`"),
+        ("rules", f"`{config['rules']}`"),
+        ("deals of self-play", f"{trained['deals']:,}"),
+        ("decisions learned from", f"{trained['decisions']:,}"),
+        ("hours, evaluations included", f"{trained['hours']:.1f}"),
+        ("workers, of one thread each", str(config["workers"])),
+        ("machine", _machines(trained["sessions"])),
+        ("seed", str(config["seed"])),
+    ]
+    return table(("what", "value"), rows)
+
+
+def net_plays() -> str:
+    """How the network does against others."""
+    measured = _facts()["evaluation"]
+    rows = [
+        (f"`{row['agent']}`", f"`{row['opponent']}`", f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}")
+        for row in measured["results"]
+    ]
+    title = f"payoff a seat and deal, {measured['deals']:,} deal ids"
+    return table(("agent", "against", title), rows)
+
+
+def net_settings() -> str:
+    """Every setting of the run, as of its last start."""
+    config = _facts()["training"]["config"]
+    return table(("setting", "value"), [(f"`{name}`", f"`{json.dumps(value)}`") for name, value in config.items()])
+
+
+def _facts() -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(FACTS.read_text(encoding="utf-8"))
+    return facts
+
+
+def _machines(sessions: list[dict[str, Any]]) -> str:
+    kinds = {f"{line['machine']['cpu']}, {line['machine']['cores']} cores" for line in sessions}
+    return "; ".join(sorted(kinds)) or "not recorded"
