@@ -150,5 +150,10 @@ def net_agent(name: str, detail: str) -> NetAgent:
 
     Raises NetError.
     """
+    return NetAgent(Net.load(weights_of(detail)), name, sample=detail.endswith(SAMPLE))
+
+
+def weights_of(detail: str) -> Path:
+    """Where the weights of `net` or `net:PATH` are; detail: what follows, or the path alone."""
     path = detail.removesuffix(SAMPLE)
-    return NetAgent(Net.load(Path(path) if path else SHIPPED), name, sample=detail.endswith(SAMPLE))
+    return Path(path) if path else SHIPPED

@@ -16,7 +16,7 @@ from hearts_train.demo import Demo
 from hearts_train.exploit_command import Exploit
 from hearts_train.listings import ListAgents, ListRules
 from hearts_train.play_command import Play
-from hearts_train.record_commands import CheckRecords, ExportRecords, ShowDeal, ShowRecord
+from hearts_train.record_commands import CheckRecords, Export, ShowDeal, ShowRecord
 from hearts_train.tournament_command import INTERRUPTED, HoldTournament
 from hearts_train.train_command import Train, train
 
@@ -30,6 +30,7 @@ _EXTRAS = {
     "tensorboard": "train",
     "matplotlib": "tournament",
     "pyarrow": "tournament",
+    "onnx": "onnx",
     "ray": "dist",
     "numba": "fast",
 }
@@ -49,7 +50,7 @@ COMMANDS: dict[str, type[Command]] = {
     "deal": ShowDeal,
     "check": CheckRecords,
     "show": ShowRecord,
-    "export": ExportRecords,
+    "export": Export,
     "tournament": HoldTournament,
     "benchmark": Benchmark,
     "play": Play,

@@ -1,4 +1,4 @@
-"""`hearts deal`, `hearts check` and `hearts show`: deals and records as text."""
+"""`hearts deal`, `hearts check`, `hearts show` and `hearts export`: deals, records and networks for others."""
 
 from __future__ import annotations
 
@@ -85,26 +85,43 @@ class ShowRecord:
 
 
 @dataclass(frozen=True)
-class ExportRecords:
-    """Write the decisions of recorded deals as arrays for learning: observation, mask, action, return and more."""
+class Export:
+    """Write recorded deals as arrays for learning (observation, mask, action, return, ...), or a network as ONNX."""
 
     file: _File
-    """The records, one JSON object a line; - reads standard input."""
-    out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")]
+    """The records, one JSON object a line; - reads standard input.  With --onnx a network: net, net:PATH or a path."""
+    out: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="OUT")] = None
     """Where to: a name that ends in .npz or .parquet (which needs the extra parquet)."""
+    onnx: Path | None = None
+    """Write the network to this file: encodings in; masked logits, the best action and the value out (extra onnx)."""
     pad: bool = False
     """Observations have room for seven seats, so that one file may hold every player count."""
     order: bool = False
     """Observations hold the order of play."""
 
     def run(self) -> int:
-        """Write the file and say how many rows it has."""
+        """Write the file and say what is in it."""
+        if self.onnx:
+            return self._network(self.onnx)
+        if self.out is None:
+            raise ValueError(f"where to? give a second name, as in: hearts export {self.file} deals.npz")
         from hearts_env.dataset import export, parsed
         from hearts_env.replay import read_lines
 
         with _opened(self.file) as stream:
             rows = export(parsed(read_lines(stream)), self.out, pad=self.pad, order=self.order)
         print(f"{rows} decisions in {self.out}")
+        return 0
+
+    def _network(self, onnx: Path) -> int:
+        if self.out is not None or self.pad or self.order:
+            raise ValueError("--onnx takes a network alone, as in: hearts export net --onnx net.onnx")
+        from hearts_agents.net import weights_of
+        from hearts_train.onnx_file import export
+
+        name = self.file.removeprefix("net:") if self.file != "net" else ""
+        spec = export(weights_of(name), onnx)
+        print(f"{onnx}: encoding [n, {spec.layout.size}] in; logits, action and value out")
         return 0
 
 
