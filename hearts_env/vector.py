@@ -308,8 +308,9 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         encodings = encode(self.layout, self.tables.view(rows))
         observations = np.full(self.num_envs, None, object)
         for row, encoding in zip(rows, encodings, strict=True):
-            mask = np.ones(NUM_ACTIONS, np.int8)
-            observations[row] = encoding if self.mask_in == "info" else {"observation": encoding, "action_mask": mask}
+            observations[row] = encoding
+            if self.mask_in != "info":
+                observations[row] = {"observation": encoding, "action_mask": np.ones(NUM_ACTIONS, np.int8)}
         masks = np.repeat(done[:, None], NUM_ACTIONS, axis=1).astype(np.int8)
         infos = {name: value for name, value in self._infos(masks, illegal.copy()).items() if name[0] != "_"}
         return {
