@@ -58,7 +58,7 @@ class LearnerTables:
         if isinstance(tables, bool) or not isinstance(tables, (int, np.integer)) or tables < 1:
             raise EnvError(f"num_envs={tables!r:.60}: must be a positive whole number")
         seats = self.lookup.num_players
-        self.seat_choice = _checked_seat(seat, seats)
+        self.seat_choice = checked_seat(seat, seats)
         self.skip_forced = bool(skip_forced)
         self.agents: tuple[Agent, ...] = () if self.all_seats else opponent_pool(opponents)
         size = int(tables)
@@ -286,7 +286,8 @@ def _several(sets: Sets) -> Bools:
     return several
 
 
-def _checked_seat(seat: object, seats: int) -> SeatChoice:
+def checked_seat(seat: object, seats: int) -> SeatChoice:
+    """`seat` as the choice that it is at a table of so many seats.  Raises EnvError for anything else."""
     if seat == "rotating":
         return "rotating"
     if seat == "all":
