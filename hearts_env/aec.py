@@ -2,67 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
-from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from hearts_env.cards import NUM_ACTIONS, Bytes, choose, names_in
-from hearts_env.encode import layout
+from hearts_env.cards import NUM_ACTIONS, Bytes
+from hearts_env.edge import Mask, MaskIn, Observation, OnIllegal
 from hearts_env.match import MAX_DEALS, Deals
-from hearts_env.notebook import NOTHING_DEALT, show_html
-from hearts_env.picture import RENDER_MODES, RenderMode, frame
+from hearts_env.picture import RENDER_MODES, RenderMode
 from hearts_env.registration import register_pettingzoo
 from hearts_env.rewards import Episode, Reward, foul_reward
 from hearts_env.rules import Rules
-from hearts_env.spaces import action_space, encoding_space, masked_space
-from hearts_env.table import EnvError, Table, checked_choice, read_start
+from hearts_env.seats import SeatsEnv
+from hearts_env.table import EnvError, Table
 from hearts_env.view import View, view
-from hearts_env.whole import whole_space, whole_state
-
-MaskIn = Literal["observation", "info", "both"]
-OnIllegal = Literal["terminate", "random", "raise"]
-Mask = NDArray[np.int8]
-Observation = Bytes | dict[str, Bytes | Mask]
-
-MASK_IN: tuple[MaskIn, ...] = ("observation", "info", "both")
-ON_ILLEGAL: tuple[OnIllegal, ...] = ("terminate", "random", "raise")
 
 
-class Info(dict[str, Any]):
-    """What is said about the table beside an observation: the same keys, with numbers of one shape, at every step.
-
-    points, scores: one whole number a seat.  deal_id: -1 for given hands.  deal_no.  phase: an index of
-    `state.PHASE_NAMES`.  action_mask: where `mask_in` puts it.
-
-    `info["legal"]` gives the names of the legal actions, [] for a seat that is not to act.  It is no key: libraries
-    that turn infos into tensors go through the keys, and choke on text.
-    """
-
-    __slots__ = ("_actions",)
-
-    def __init__(self, actions: int = 0, said: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """actions: the set of legal actions.  said: what the keys begin with."""
-        super().__init__(said)
-        self._actions = actions
-
-    def __missing__(self, key: str) -> list[str]:
-        if key == "legal":
-            return names_in(self._actions)
-        raise KeyError(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key (or of `legal`), or the default."""
-        return self[key] if key in self or key == "legal" else default
-
-
-class HeartsAEC(AECEnv[str, Observation, int]):
+class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
     """Hearts as a PettingZoo AEC environment.
 
     Seats are `seat_0`, `seat_1`, ... clockwise.  Every decision is a turn, forced ones too: the picks of the pass,
@@ -92,6 +51,15 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         "is_parallelizable": False,
         "render_fps": 4,
     }
+    _KEPT = (
+        "agents",
+        "agent_selection",
+        "_skip_agent_selection",
+        "rewards",
+        "_cumulative_rewards",
+        "terminations",
+        "truncations",
+    )
 
     def __init__(
         self,
@@ -107,30 +75,14 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         max_deals: int = MAX_DEALS,
     ) -> None:
         self._table = Table(rules, episode, reward, max_deals)
-        self.mask_in = checked_choice("mask_in", mask_in, MASK_IN)
-        self.on_illegal = checked_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        self.render_mode = None if render_mode is None else checked_choice("render_mode", render_mode, RENDER_MODES)
-        self._layout = layout(self._table.lookup, pad=bool(pad), order=bool(order))
-        self._legal_block = self._layout["legal"]
-        self.possible_agents = [f"seat_{seat}" for seat in range(self._table.lookup.num_players)]
-        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        # A space for each seat, since a space holds the generator that it samples with.
-        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
-        self.action_spaces = {agent: action_space() for agent in self.possible_agents}
-        self.state_space = whole_space(self._layout)
+        self._take_options(self._table.lookup, mask_in, on_illegal, render_mode, pad, order)
+        self._seat_agents()
         self.agents = []
         self.agent_selection = ""
         self._skip_agent_selection: Any = None
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
-        self._deal_ids: np.random.Generator | None = None
-        self._replacements: np.random.Generator | None = None
         self._seen: dict[int, Bytes] = {}
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of the table."""
-        return self._table.lookup.rules
 
     @property
     def finished_deal(self) -> Deals | None:
@@ -148,12 +100,7 @@ class HeartsAEC(AECEnv[str, Observation, int]):
 
         Raises EnvError and other ValueErrors for options that cannot be.
         """
-        start = read_start(self._table.lookup, options)
-        if seed is not None or self._deal_ids is None:
-            self._deal_ids = np.random.default_rng(seed)
-            self._replacements = self._deal_ids.spawn(1)[0]
-        drawn = 0 if start.deal_id is not None else int(self._deal_ids.integers(2**63, dtype=np.int64))
-        self._table.start(drawn, start)
+        self._start(seed, options)
         self._skip_agent_selection = None
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -176,8 +123,10 @@ class HeartsAEC(AECEnv[str, Observation, int]):
             self._was_dead_step(action)  # type: ignore[arg-type]  # None is what it wants
             return
         number = self._table.action(action)
-        if number is None and self.on_illegal != "terminate":
-            number = self._replacement(action)
+        if number is None and self.on_illegal == "raise":
+            raise self._table.refusal(action)
+        if number is None and self.on_illegal == "random":
+            number = self._replacement(self._table.legal, self._replacements)
         self._cumulative_rewards[agent] = 0.0
         if number is None:
             gymnasium.logger.warn(f"{self._table.refusal(action)}; the episode ends", stacklevel=2)
@@ -198,47 +147,12 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         """What a seat knows, at any time after `reset`, as a fresh array or dict: see `mask_in`."""
         self._check_begun("observe")
         seat = self._seat(agent)
-        row = self._encoding(seat).copy()
-        return row if self.mask_in == "info" else {"observation": row, "action_mask": self._mask(seat)}
+        return self._shown(self._encoding(seat).copy(), self._mask(seat))
 
     def view(self, agent: str) -> View:
         """What a seat knows as a View of one row, for the agents of this library."""
         self._check_begun("view")
         return view(self._table.lookup, self._table.state, [self._seat(agent)])
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of a seat's observations, the same object at each call."""
-        self._seat(agent)
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of a seat's actions, the same object at each call."""
-        self._seat(agent)
-        return self.action_spaces[agent]
-
-    def state(self) -> Bytes:
-        """Everything, hidden cards too, for a central critic: uint8 [S], see `whole.whole_state`."""
-        self._check_begun("state")
-        return whole_state(self._layout, self._table.state, self._table.encode(self._layout, 0))
-
-    def render(self) -> Any:
-        """The table with all hands face up: text, a picture uint8 [height, width, 3], or printed in mode "human"."""
-        self._check_begun("render")
-        if self.render_mode is None:
-            gymnasium.logger.warn(
-                f"render() does nothing without a render_mode: {', '.join(RENDER_MODES)}", stacklevel=2
-            )
-            return None
-        return frame(self.render_mode, self._table.lookup, self._table.state)
-
-    def _repr_html_(self) -> str:
-        """The table for a notebook."""
-        if self._deal_ids is None:
-            return NOTHING_DEALT
-        return show_html(self._table.lookup, self._table.state)
-
-    def close(self) -> None:
-        """Nothing to release."""
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of the seat to act."""
@@ -252,46 +166,13 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         self._check_begun("agent_iter")
         return super().agent_iter(max_iter)
 
-    # -- copies, for search ------------------------------------------------------------------------------------------
-
-    def get_state(self) -> dict[str, Any]:
-        """The game as it is now, generators included, for `set_state` here or in another such environment."""
-        generators = (self._deal_ids, self._replacements)
-        return {
-            "table": self._table.copy(),
-            "generators": [generator and generator.bit_generator.state for generator in generators],
-            "agents": list(self.agents),
-            "agent_selection": self.agent_selection,
-            "_skip_agent_selection": self._skip_agent_selection,
-            "rewards": dict(self.rewards),
-            "_cumulative_rewards": dict(self._cumulative_rewards),
-            "terminations": dict(self.terminations),
-            "truncations": dict(self.truncations),
-        }
-
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go on from what `get_state` returned, which can be used again.
 
         Raises EnvError for the state of an environment with other rules or another kind of episode.
         """
-        table: Table = state["table"]
-        if table.lookup is not self._table.lookup or table.episode != self._table.episode:
-            raise EnvError(
-                f"set_state: the state is of a {table.episode} under rules {table.lookup.rules.show()}, "
-                f"not of a {self._table.episode} under {self.rules.show()}"
-            )
-        for name, value in state.items():
-            if name not in ("table", "generators"):
-                setattr(self, name, copy.copy(value))
-        self._table = table.copy()
-        self._deal_ids, self._replacements = map(_generator, state["generators"])
+        super().set_state(state)
         self._turn(render=False, selection=self.agent_selection)
-
-    def clone(self) -> HeartsAEC:
-        """An environment that goes on from here on its own; only the spaces are shared."""
-        other = copy.copy(self)
-        other.set_state(self.get_state())
-        return other
 
     # -- within ------------------------------------------------------------------------------------------------------
 
@@ -302,22 +183,13 @@ class HeartsAEC(AECEnv[str, Observation, int]):
         if selection is None:
             selection = self.possible_agents[0 if table.over else turn]
         self.agent_selection = selection
-        points, scores = table.points, table.scores
-        said = {
-            "points": points,
-            "scores": scores,
-            "deal_id": table.deal_id,
-            "deal_no": table.deal_no,
-            "phase": table.phase,
-        }
+        said, masked = self._said(), self.mask_in != "observation"
         self.infos = {}
         for agent in self.agents:
             seat = self._seat_of[agent]
-            info = Info(table.legal if seat == turn else 0, said)
-            info["points"], info["scores"] = points.copy(), scores.copy()
-            if self.mask_in != "observation":
-                info["action_mask"] = self._mask(seat)
-            self.infos[agent] = info
+            self.infos[agent] = self._info(
+                said, table.legal if seat == turn else 0, self._mask(seat) if masked else None
+            )
         if render and self.render_mode == "human":
             self.render()
 
@@ -331,35 +203,8 @@ class HeartsAEC(AECEnv[str, Observation, int]):
     def _encoding(self, seat: int) -> Bytes:
         """Made once a turn; not to be handed out."""
         if seat not in self._seen:
-            self._seen[seat] = self._table.encode(self._layout, seat)
+            self._seen[seat] = self._table.encode(self.layout, seat)
         return self._seen[seat]
-
-    def _replacement(self, action: object) -> int:
-        """Another action for an illegal one."""
-        if self.on_illegal == "raise" or self._replacements is None:
-            raise self._table.refusal(action)
-        return int(choose(np.array([self._table.legal]), self._replacements.random(1))[0])
-
-    def _seat(self, agent: str) -> int:
-        try:
-            return self._seat_of[agent]
-        except (KeyError, TypeError):
-            raise EnvError(f"agent {agent!r:.60}: agents are {', '.join(self.possible_agents)}") from None
-
-    def _check_begun(self, call: str) -> None:
-        if self._deal_ids is None:
-            raise EnvError(f"{call}: no cards are dealt yet: call reset() first")
-
-    def _observation_space(self) -> spaces.Space[Any]:
-        return encoding_space(self._layout) if self.mask_in == "info" else masked_space(self._layout)
-
-
-def _generator(state: Any) -> np.random.Generator | None:
-    if state is None:
-        return None
-    bits = np.random.PCG64(0)
-    bits.state = state
-    return np.random.Generator(bits)
 
 
 register_pettingzoo()

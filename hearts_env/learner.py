@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.agent import Agent
+from hearts_env.agent import Agent, PlaysOn
 from hearts_env.cards import Bools, Ints, Sets, lowest
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
+from hearts_env.executor import chosen
 from hearts_env.match import MAX_DEALS, NO_DEAL_ID, ask, next_deal_id
 from hearts_env.opponents import Opponents, opponent_pool
 from hearts_env.rewards import Episode, Reward, Rewards, payoff, points_so_far, step_rewards
@@ -57,7 +58,7 @@ class LearnerTables:
         if isinstance(tables, bool) or not isinstance(tables, (int, np.integer)) or tables < 1:
             raise EnvError(f"num_envs={tables!r:.60}: must be a positive whole number")
         seats = self.lookup.num_players
-        self.seat_choice = _checked_seat(seat, seats)
+        self.seat_choice = checked_seat(seat, seats)
         self.skip_forced = bool(skip_forced)
         self.agents: tuple[Agent, ...] = () if self.all_seats else opponent_pool(opponents)
         size = int(tables)
@@ -74,6 +75,7 @@ class LearnerTables:
         self.total: Rewards = np.zeros((size, seats))  # [N, P]  paid in this episode
         self._first_id = np.zeros(size, np.int64)
         self._tally = np.zeros((size, seats), np.int64)
+        self._loops: list[tuple[PlaysOn, Bools]] = []  # agents that play on by themselves, bool [N, P] where they sit
 
     def __len__(self) -> int:
         return len(self.state)
@@ -125,6 +127,7 @@ class LearnerTables:
         elif not self.all_seats:
             self.seat[rows] = self.seat_choice
         self.episodes[rows] += 1
+        self._loops = self._able_to_play_on()
         self._play_on(rows)
 
     def act(self, rows: Ints, actions: Ints) -> None:
@@ -199,11 +202,23 @@ class LearnerTables:
     def _play_on(self, rows: Ints) -> None:
         """Let others act at tables `rows` until the learner is to decide or the episode is over."""
         while len(rows := self._waiting(rows)):
+            # Nobody of theirs is to act at tables that are not among `rows`.
+            if sum(agent.play_on(self.lookup, self.state, seats) for agent, seats in self._loops):
+                self._finish(rows)
+                continue
             part = self.state.take(rows)
             seen = view(self.lookup, part)
             step(self.lookup, part, self._answers(rows, seen))
             self.state.put(rows, part)
             self._finish(rows)
+
+    def _able_to_play_on(self) -> list[tuple[PlaysOn, Bools]]:
+        """The opponents that have a loop of their own, which is as fast as it is meant to be where it is compiled."""
+        if chosen() != "compiled":
+            return []
+        others = np.arange(self.lookup.num_players) != self.seat[:, None]
+        able = [(agent, index) for index, agent in enumerate(self.agents) if isinstance(agent, PlaysOn)]
+        return [(agent, others & (self.lineup == index)) for agent, index in able]
 
     def _waiting(self, rows: Ints) -> Ints:
         """Those of `rows` where the next action is not the learner's to decide."""
@@ -271,7 +286,8 @@ def _several(sets: Sets) -> Bools:
     return several
 
 
-def _checked_seat(seat: object, seats: int) -> SeatChoice:
+def checked_seat(seat: object, seats: int) -> SeatChoice:
+    """`seat` as the choice that it is at a table of so many seats.  Raises EnvError for anything else."""
     if seat == "rotating":
         return "rotating"
     if seat == "all":

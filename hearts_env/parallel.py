@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any, Literal
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from hearts_env.aec import MASK_IN, ON_ILLEGAL, Info, MaskIn, Observation, OnIllegal
-from hearts_env.cards import NOOP, choose
-from hearts_env.encode import action_mask, encode, layout
+from hearts_env.cards import NOOP, NUM_ACTIONS
+from hearts_env.edge import Mask, MaskIn, Observation, OnIllegal
 from hearts_env.match import MAX_DEALS
-from hearts_env.notebook import NOTHING_DEALT, show_html
-from hearts_env.picture import RENDER_MODES, RenderMode, frame
+from hearts_env.picture import RENDER_MODES, RenderMode
 from hearts_env.registration import register_pettingzoo
 from hearts_env.rewards import Episode, Reward, foul_reward
 from hearts_env.rules import Rules
-from hearts_env.spaces import action_space, encoding_space, masked_space
-from hearts_env.state import PASS, State
-from hearts_env.table import EnvError, Table, checked_choice, read_start, refusal, whole_action
+from hearts_env.seats import SeatsEnv
+from hearts_env.state import PASS
+from hearts_env.table import Table, checked_choice, refusal, whole_action
 from hearts_env.view import View, view
-from hearts_env.whole import whole_space, whole_state
 
 Passing = Literal["simultaneous", "sequential"]
 PASSING: tuple[Passing, ...] = ("simultaneous", "sequential")
@@ -35,7 +31,7 @@ ONLY_NOOP = 1 << NOOP
 Turn = tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
 
-class HeartsParallel(ParallelEnv[str, Observation, int]):
+class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
     """Hearts as a PettingZoo Parallel environment: the game of `HeartsAEC`, with the same seeds, rewards and encodings.
 
     In the pass phase every seat picks a card at the same time, one a step.  From then on one seat acts a step, and the
@@ -55,6 +51,7 @@ class HeartsParallel(ParallelEnv[str, Observation, int]):
         "is_parallelizable": True,
         "render_fps": 4,
     }
+    _KEPT = ("agents",)
 
     def __init__(
         self,
@@ -71,23 +68,10 @@ class HeartsParallel(ParallelEnv[str, Observation, int]):
         max_deals: int = MAX_DEALS,
     ) -> None:
         self._table = Table(rules, episode, reward, max_deals)
-        self.mask_in = checked_choice("mask_in", mask_in, MASK_IN)
-        self.on_illegal = checked_choice("on_illegal", on_illegal, ON_ILLEGAL)
+        self._take_options(self._table.lookup, mask_in, on_illegal, render_mode, pad, order)
         self.passing = checked_choice("passing", passing, PASSING)
-        self.render_mode = None if render_mode is None else checked_choice("render_mode", render_mode, RENDER_MODES)
-        self._layout = layout(self._table.lookup, pad=bool(pad), order=bool(order))
-        self.possible_agents = [f"seat_{seat}" for seat in range(self._table.lookup.num_players)]
-        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
-        self.action_spaces = {agent: action_space(SIZE) for agent in self.possible_agents}
-        self.state_space = whole_space(self._layout)
+        self._seat_agents(SIZE)
         self.agents: list[str] = []
-        self._deal_ids: np.random.Generator | None = None
-        self._replacements: np.random.Generator | None = None
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of the table."""
-        return self._table.lookup.rules
 
     # -- the PettingZoo interface ------------------------------------------------------------------------------------
 
@@ -95,12 +79,7 @@ class HeartsParallel(ParallelEnv[str, Observation, int]):
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """Begin a new episode; seed and options as in `HeartsAEC.reset`, with the same deals."""
-        start = read_start(self._table.lookup, options)
-        if seed is not None or self._deal_ids is None:
-            self._deal_ids = np.random.default_rng(seed)
-            self._replacements = self._deal_ids.spawn(1)[0]
-        drawn = 0 if start.deal_id is not None else int(self._deal_ids.integers(2**63, dtype=np.int64))
-        self._table.start(drawn, start)
+        self._start(seed, options)
         self.agents = list(self.possible_agents)
         return self._turn()
 
@@ -140,177 +119,93 @@ class HeartsParallel(ParallelEnv[str, Observation, int]):
         """What a seat knows as a View of one row, for the agents of this library."""
         self._check_begun("view")
         seat = self._seat(agent)
-        return view(self._table.lookup, self._at_each_seat(), range(len(self.possible_agents))).take(np.array([seat]))
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of a seat's observations, the same object at each call."""
-        self._seat(agent)
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of a seat's actions, NOOP included; the same object at each call."""
-        self._seat(agent)
-        return self.action_spaces[agent]
-
-    def state(self) -> Any:
-        """Everything, hidden cards too, for a central critic: see `whole.whole_state`."""
-        self._check_begun("state")
-        return whole_state(self._layout, self._table.state, self._table.encode(self._layout, 0))
-
-    def render(self) -> Any:
-        """The table with all hands face up: text, a picture uint8 [height, width, 3], or printed in mode "human"."""
-        self._check_begun("render")
-        if self.render_mode is None:
-            gymnasium.logger.warn(f"render() does nothing without a render_mode: {', '.join(RENDER_MODES)}")
-            return None
-        return frame(self.render_mode, self._table.lookup, self._table.state)
-
-    def _repr_html_(self) -> str:
-        """The table for a notebook."""
-        if self._deal_ids is None:
-            return NOTHING_DEALT
-        return show_html(self._table.lookup, self._table.state)
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-    # -- copies, for search ------------------------------------------------------------------------------------------
-
-    def get_state(self) -> dict[str, Any]:
-        """The game as it is now, generators included, for `set_state` here or in another such environment."""
-        return {
-            "table": self._table.copy(),
-            "agents": list(self.agents),
-            **{name: copy.deepcopy(getattr(self, name)) for name in _GENERATORS},
-        }
-
-    def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `get_state` returned, which can be used again.
-
-        Raises EnvError for the state of an environment with other rules or another kind of episode.
-        """
-        table: Table = state["table"]
-        if table.lookup is not self._table.lookup or table.episode != self._table.episode:
-            raise EnvError(
-                f"set_state: the state is of a {table.episode} under rules {table.lookup.rules.show()}, "
-                f"not of a {self._table.episode} under {self.rules.show()}"
-            )
-        self._table = table.copy()
-        self.agents = list(state["agents"])
-        for name in _GENERATORS:
-            setattr(self, name, copy.deepcopy(state[name]))
-
-    def clone(self) -> HeartsParallel:
-        """An environment that goes on from here on its own; only the spaces are shared."""
-        other = copy.copy(self)
-        other.set_state(self.get_state())
-        return other
+        with self._turn_of(seat) if self._together else nullcontext():
+            return view(self._table.lookup, self._table.state, [seat])
 
     # -- within ------------------------------------------------------------------------------------------------------
 
     def _turn(self) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """What every seat sees, and what there is to say about it."""
-        table = self._table
-        encodings = encode(self._layout, view(table.lookup, self._at_each_seat(), range(len(self.possible_agents))))
-        allowed = [self._legal(seat) for seat in range(len(self.possible_agents))]
-        masks = action_mask(np.array(allowed), SIZE)
-        points, scores = table.points, table.scores
-        deal_no, phase = int(table.state.deal_no[0]), int(table.state.phase[0])
+        table, said, masked = self._table, self._said(), self.mask_in != "observation"
+        together = self._together
         observations: dict[str, Observation] = {}
         infos: dict[str, dict[str, Any]] = {}
-        for seat, agent in enumerate(self.possible_agents):
-            row = encodings[seat].copy()
-            observations[agent] = (
-                row if self.mask_in == "info" else {"observation": row, "action_mask": masks[seat].copy()}
-            )
-            info = Info(allowed[seat])
-            info.update(points=points.copy(), scores=scores.copy(), deal_id=table.deal_id, deal_no=deal_no, phase=phase)
-            if self.mask_in != "observation":
-                info["action_mask"] = masks[seat].copy()
-            infos[agent] = info
+        for seat, (agent, legal) in enumerate(zip(self.possible_agents, self._legal(), strict=True)):
+            if together:
+                with self._turn_of(seat):
+                    row = table.encode(self.layout, seat)
+            else:
+                row = table.encode(self.layout, seat)
+            mask: Mask = np.zeros(SIZE, np.int8)
+            # The encoding has the legal actions as a block, which is empty where NOOP is the only one.
+            mask[:NUM_ACTIONS] = row[self._legal_block]
+            mask[NOOP] = legal == ONLY_NOOP
+            observations[agent] = self._shown(row, mask)
+            infos[agent] = self._info(said, legal, mask.copy() if masked else None)
         if self.render_mode == "human":
             self.render()
         return observations, infos
 
-    def _acting(self) -> range:
-        """The seats to act, in the order in which the table takes their actions."""
-        state, seats = self._table.state, len(self.possible_agents)
-        if self._table.over:
-            return range(0)
-        if state.phase[0] == PASS and self.passing == "simultaneous":
-            return range(seats)
-        return range(int(state.turn[0]), int(state.turn[0]) + 1)
+    @property
+    def _together(self) -> bool:
+        """All seats act at once."""
+        return self.passing == "simultaneous" and self._table.phase == PASS and not self._table.over
 
-    def _legal(self, seat: int) -> int:
-        """The legal actions of a seat: NOOP where it is not to act."""
-        state = self._table.state
-        if seat not in self._acting():
-            return ONLY_NOOP
-        if state.phase[0] == PASS:
-            return int(state.hands[0, seat] & ~state.picks[0, seat])
-        return self._table.legal
+    def _legal(self) -> list[int]:
+        """The legal actions of each seat: NOOP where it is not to act."""
+        table = self._table
+        if self._together:
+            hands, picks = table.state.hands[0].tolist(), table.state.picks[0].tolist()
+            return [hand & ~picked for hand, picked in zip(hands, picks, strict=True)]
+        legal = [ONLY_NOOP] * len(self.possible_agents)
+        if not table.over:
+            legal[table.turn] = table.legal
+        return legal
 
-    def _at_each_seat(self) -> State:
-        """The table once for each seat, [P]; in a simultaneous pass, as it is when the turn has come to that seat.
+    @contextmanager
+    def _turn_of(self, seat: int) -> Iterator[None]:
+        """Where all act at once: the table for a while as it is when the turn has come to this seat.
 
         Picks are hidden until all have picked, so those of the seats before make no difference to what a seat sees.
         """
-        rows = self._table.state.repeat(len(self.possible_agents))
-        if len(self._acting()) > 1:
-            rows.turn[:] = np.arange(len(rows))
-            rows.count += rows.turn
-        return rows
+        state = self._table.state
+        state.turn[0] += seat
+        state.count[0] += seat
+        try:
+            yield
+        finally:
+            state.turn[0] -= seat
+            state.count[0] -= seat
 
     def _checked(self, actions: Mapping[str, Any]) -> tuple[list[int], list[int]]:
         """The actions to carry out in their order, illegal ones replaced where that is the policy, and who fouls."""
         for agent in actions:
             self._seat(agent)
-        acting, numbers, fouls = self._acting(), [], []
-        for seat, agent in enumerate(self.possible_agents):
-            action = actions.get(agent, None if seat in acting else NOOP)
+        numbers, fouls = [], []
+        for seat, (agent, legal) in enumerate(zip(self.possible_agents, self._legal(), strict=True)):
+            acts = legal != ONLY_NOOP
+            action = actions.get(agent, None if acts else NOOP)
             number = whole_action(action)
-            if number is None or number < 0 or not self._legal(seat) >> number & 1:
-                self._report(seat, action)
+            if number is None or number < 0 or not legal >> number & 1:
+                self._report(seat, action, legal)
                 if self.on_illegal == "terminate":
                     fouls.append(seat)
                 else:
-                    number = self._replacement(seat)
-            if seat in acting and number is not None:
+                    number = self._replacement(legal, self._replacements) if acts else NOOP
+            if acts and number is not None:
                 numbers.append(number)
         return numbers, fouls
 
-    def _report(self, seat: int, action: object) -> None:
+    def _report(self, seat: int, action: object, legal: int) -> None:
         """Raise, or warn of, an illegal action as the policy has it."""
         if self.on_illegal == "random":
             return
         state = self._table.state.copy()
         state.turn[0] = seat
-        error = refusal(self._table.lookup, state, action, allowed=self._legal(seat))
+        error = refusal(self._table.lookup, state, action, allowed=legal)
         if self.on_illegal == "raise":
             raise error
         gymnasium.logger.warn(f"{error}; the episode ends", stacklevel=2)
 
-    def _replacement(self, seat: int) -> int:
-        """Another action for an illegal one."""
-        legal = self._legal(seat)
-        if legal == ONLY_NOOP:
-            return NOOP
-        assert self._replacements is not None
-        return int(choose(np.array([legal]), self._replacements.random(1))[0])
-
-    def _seat(self, agent: str) -> int:
-        if agent not in self.possible_agents:
-            raise EnvError(f"agent {agent!r:.60}: agents are {', '.join(self.possible_agents)}")
-        return self.possible_agents.index(agent)
-
-    def _check_begun(self, call: str) -> None:
-        if self._deal_ids is None:
-            raise EnvError(f"{call}: no cards are dealt yet: call reset() first")
-
-    def _observation_space(self) -> spaces.Space[Any]:
-        return encoding_space(self._layout) if self.mask_in == "info" else masked_space(self._layout, SIZE)
-
-
-_GENERATORS = ("_deal_ids", "_replacements")
 
 register_pettingzoo()

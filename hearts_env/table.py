@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from hearts_env.agent import PlaysOn
 from hearts_env.cards import (
     ACTION_NAMES,
     NO_SUIT,
     NUM_ACTIONS,
+    Bools,
     Bytes,
     CardError,
     Ints,
@@ -216,6 +218,11 @@ class Table:
         return self._one.state
 
     @property
+    def begun(self) -> bool:
+        """An episode has begun: cards have been dealt."""
+        return self.deal_no >= 0
+
+    @property
     def over(self) -> bool:
         """The episode is over."""
         return self.terminated or self.truncated
@@ -264,12 +271,23 @@ class Table:
         """
         one, numbers = self._one, self._one.numbers
         one.step(action)
-        self.legal = one.legal()
         if numbers.led[0] != NO_SUIT or numbers.phase[0] == PASS:
+            self.legal = one.legal()
             return None
+        return self._moved()
+
+    def play_on(self, agent: PlaysOn, seats: Bools) -> tuple[int, Rewards | None]:
+        """Let an agent act for as long as one of its seats, bool [1, P], is to: how many actions, and what they pay."""
+        made = agent.play_on(self.lookup, self.state, seats)
+        return made, self._moved()
+
+    def _moved(self) -> Rewards | None:
+        """Take note of the table as it has become."""
+        one = self._one
+        self.legal = one.legal()
         before, self.points = self.points, one.points()
         paid: Rewards | None = None
-        over = numbers.phase[0] >= DEAL_OVER
+        over = one.numbers.phase[0] >= DEAL_OVER
         if over or self.reward == "tricks":
             tally = np.array([before])
             paid = step_rewards(self.lookup, one.state, tally, reward=self.reward, episode=self.episode)[0]

@@ -11,9 +11,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from hearts_env.aec import MASK_IN, ON_ILLEGAL, MaskIn, OnIllegal
-from hearts_env.cards import NUM_ACTIONS, Bools, Bytes, Ints, Sets, bit, choose
-from hearts_env.encode import action_mask, encode, layout
+from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, bit, choose
+from hearts_env.edge import Edge, Mask, MaskIn, Observation, OnIllegal
+from hearts_env.encode import action_mask, encode
 from hearts_env.learner import LearnerTables, SeatChoice
 from hearts_env.match import MAX_DEALS
 from hearts_env.notebook import NOTHING_DEALT, show_html
@@ -22,17 +22,15 @@ from hearts_env.picture import RENDER_MODES, RenderMode, frame
 from hearts_env.registration import register
 from hearts_env.rewards import Episode, Reward, foul_reward
 from hearts_env.rules import Rules
-from hearts_env.spaces import action_space, encoding_space, masked_space
-from hearts_env.table import EnvError, Start, checked_choice, read_start, refusal
+from hearts_env.spaces import action_space
+from hearts_env.table import EnvError, Start, read_start, refusal
 from hearts_env.view import View
 
-Masks = NDArray[np.int8]
-Observations = Bytes | dict[str, Bytes | Masks]
 Infos = dict[str, Any]
-Step = tuple[Observations, NDArray[np.float64], Bools, Bools, Infos]
+Step = tuple[Observation, NDArray[np.float64], Bools, Bools, Infos]
 
 
-class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
+class HeartsVectorEnv(Edge, VectorEnv[Observation, Ints, NDArray[Any]]):  # type: ignore[misc]  # its modes are some text
     """Hearts at `num_envs` tables: one act call of each opponent, and one of the engine, for all tables in a turn.
 
     Every step is a decision of the learner at each table (forced ones too, unless skipped): its picks of the pass, one
@@ -87,16 +85,11 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
             max_deals=max_deals,
         )
         self.num_envs = len(self.tables)
-        self.mask_in = checked_choice("mask_in", mask_in, MASK_IN)
-        self.on_illegal = checked_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        self.render_mode: RenderMode | None = None
-        if render_mode is not None:
-            self.render_mode = checked_choice("render_mode", render_mode, RENDER_MODES[1:])
+        self._take_options(self.tables.lookup, mask_in, on_illegal, render_mode, pad, order, RENDER_MODES[1:])
         self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {"render_modes": list(RENDER_MODES[1:]), "render_fps": 4, "autoreset_mode": self.autoreset_mode}
         self.copy = bool(copy)
-        self.layout = layout(self.tables.lookup, pad=bool(pad), order=bool(order))
-        self.single_observation_space = (encoding_space if self.mask_in == "info" else masked_space)(self.layout)
+        self.single_observation_space = self._space()
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -112,7 +105,7 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
 
     # -- the gymnasium interface -------------------------------------------------------------------------------------
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Infos]:
         """Begin a new episode at every table, or at some.
 
         seed: fixes the deal ids, the opponents drawn from a pool and the replacements of illegal actions from here on.
@@ -209,7 +202,7 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         self._check_begun("view")
         return self.tables.view()
 
-    def masks(self) -> Masks:
+    def masks(self) -> Mask:
         """The legal actions of the learner at each table, fresh int8 [N, A]; all ones where the episode is over."""
         self._check_begun("masks")
         assert self._legal is not None
@@ -271,7 +264,7 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
             ids = self.np_random.integers(2**63, size=len(rows), dtype=np.int64)
         self.tables.start(rows, ids, self._chance[1], start)
 
-    def observe(self) -> tuple[Observations, Masks]:
+    def observe(self) -> tuple[Observation, Mask]:
         """What the learner sees at each table, and its masks, int8 [N, A]; see `mask_in` and `masks`."""
         tables = self.tables
         seen = tables.view()
@@ -282,11 +275,9 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         if not self.copy:
             self._masks[...] = masks
             masks = self._masks
-        if self.mask_in == "info":
-            return encodings, masks
-        return {"observation": encodings, "action_mask": masks}, masks.copy() if self.mask_in == "both" else masks
+        return self._shown(encodings, masks), masks.copy() if self.mask_in == "both" else masks
 
-    def _infos(self, masks: Masks | None, illegal: Bools, paid: NDArray[np.float64] | None = None) -> Infos:
+    def _infos(self, masks: Mask | None, illegal: Bools, paid: NDArray[np.float64] | None = None) -> Infos:
         tables = self.tables
         infos: Infos = {
             "seat": tables.seat.copy(),
@@ -306,11 +297,10 @@ class HeartsVectorEnv(VectorEnv[Observations, Ints, NDArray[Any]]):
         """What SAME_STEP tells of the episodes that are over, before the next ones begin."""
         rows = np.flatnonzero(done)
         encodings = encode(self.layout, self.tables.view(rows))
+        masks = np.repeat(done[:, None], NUM_ACTIONS, axis=1).astype(np.int8)
         observations = np.full(self.num_envs, None, object)
         for row, encoding in zip(rows, encodings, strict=True):
-            mask = np.ones(NUM_ACTIONS, np.int8)
-            observations[row] = encoding if self.mask_in == "info" else {"observation": encoding, "action_mask": mask}
-        masks = np.repeat(done[:, None], NUM_ACTIONS, axis=1).astype(np.int8)
+            observations[row] = self._shown(encoding, masks[row].copy())
         infos = {name: value for name, value in self._infos(masks, illegal.copy()).items() if name[0] != "_"}
         return {
             "final_obs": observations,

@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.wrappers import BaseWrapper
 
-from hearts_env.aec import HeartsAEC, Observation
+from hearts_env.aec import HeartsAEC
+from hearts_env.edge import Observation
 from hearts_env.match import Deals
 from hearts_env.record import records_of
 from hearts_env.rules import Rules

@@ -37,10 +37,10 @@ LAYERS = [
     ["scene", "whole"],
     ["picture", "notebook"],
     ["table"],
-    ["aec", "opponents"],
-    ["parallel", "learner"],
-    ["vector"],
-    ["single", "hearts_v0", "wrappers"],
+    ["edge", "opponents"],
+    ["seats", "learner"],
+    ["aec", "parallel", "vector", "single"],
+    ["hearts_v0", "wrappers"],
 ]
 """The modules of hearts_env, each importing only from layers above its own."""
 PACKAGES = ["hearts_env", "hearts_agents", "hearts_train"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
-from hearts_env.cards import Bools, Bytes
+from hearts_env.cards import Bools, Bytes, Ints
 from hearts_env.learner import check_one_learner
 from hearts_env.table import EnvError
 from hearts_env.vector import HeartsVectorEnv
@@ -66,8 +66,9 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         done = terminated | truncated
         if done.any():
-            for row in np.flatnonzero(done):
-                infos[row] = _last_info(told, int(row), bool(truncated[row]))
+            rows = np.flatnonzero(done)
+            for row, last in zip(rows.tolist(), _last_infos(told, rows, truncated[rows].tolist()), strict=True):
+                infos[row] = last
         return observations, rewards.astype(np.float32), done, infos  # type: ignore[return-value]
 
     def close(self) -> None:
@@ -84,7 +85,7 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
         rows = self._get_indices(indices)
         if method_name == MASKS:
             masks = self.action_masks()
-            return [masks[row] for row in rows]
+            return list(masks) if indices is None else [masks[row] for row in rows]
         value = getattr(self.envs, method_name)(*arguments, **keywords)
         return [value for _ in rows]
 
@@ -110,12 +111,15 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
         return masks
 
 
-def _last_info(told: dict[str, Any], row: int, truncated: bool) -> dict[str, Any]:
-    """What the info of a table tells when its episode is over."""
-    summary = {name: values[row] for name, values in told["summary"].items() if name[0] != "_"}
-    return {
-        "terminal_observation": told["final_obs"][row],
-        "TimeLimit.truncated": truncated,
-        "episode": {"r": float(summary["return"]), "l": int(summary["length"]), "t": 0.0},
-        "summary": summary,
-    }
+def _last_infos(told: dict[str, Any], rows: Ints, truncated: list[bool]) -> Iterator[dict[str, Any]]:
+    """What the infos of the tables `rows`, whose episodes are over, tell."""
+    names = [name for name in told["summary"] if name[0] != "_"]
+    summaries = zip(*(told["summary"][name][rows] for name in names), strict=True)
+    for observation, values, cut in zip(told["final_obs"][rows], summaries, truncated, strict=True):
+        summary = dict(zip(names, values, strict=True))
+        yield {
+            "terminal_observation": observation,
+            "TimeLimit.truncated": cut,
+            "episode": {"r": float(summary["return"]), "l": int(summary["length"]), "t": 0.0},
+            "summary": summary,
+        }
