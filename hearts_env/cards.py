@@ -160,24 +160,39 @@ def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
     return np.unpackbits(as_bytes, axis=-1, count=size, bitorder="little")
 
 
-def nth(sets: Sets, index: Ints) -> Ints:
-    """The member number `index` (0 the lowest) of each set, int64; `index` must be below its count."""
+def nth(sets: Sets, index: NDArray[np.integer]) -> Ints:
+    """The member number `index` (0 the lowest) of each set, int64; `index` must be below its count.
+
+    NO_CARD for an empty set.
+    """
     rest: NDArray[np.unsignedinteger] = sets.view(np.uint64)
     left = index.astype(np.uint8)
     place = np.zeros(sets.shape, np.uint8)
-    # Halve where to look: is it among the members of the lower half, or past them?
+    # Halve where to look, down to eight bits: is it among the members of the lower half, or past them?
     for log_width, dtype in _HALVES:
-        rest = rest.astype(dtype, copy=False)
-        below = np.bitwise_count(rest & dtype((1 << (1 << log_width)) - 1))
+        below = np.bitwise_count(rest.astype(dtype))
         past = left >= below
         left -= below * past
-        jump = past.view(np.uint8) << log_width
+        jump = past.view(np.uint8) << np.uint8(log_width)
         place |= jump
-        rest = rest >> jump
-    return place.astype(np.int64)
+        rest = (rest >> jump).astype(dtype)
+    place |= _IN_BYTE.take(rest.astype(np.uint16) << np.uint16(3) | left)
+    return place.view(np.int8).astype(np.int64)
 
 
-_HALVES = ((5, np.uint64), (4, np.uint32), (3, np.uint16), (2, np.uint8), (1, np.uint8), (0, np.uint8))
+_HALVES = ((5, np.uint32), (4, np.uint16), (3, np.uint8))
+
+
+def _in_byte() -> Bytes:
+    table = np.full((1 << 8, 8), NO_CARD, np.int8)
+    for cards, places in enumerate(table):
+        held = cards_in(cards)
+        places[: len(held)] = held
+    return table.reshape(-1).view(np.uint8)
+
+
+_IN_BYTE = _in_byte()
+"""The place of member number n of a set of eight, at `set * 8 + n`; all ones where there is none."""
 
 
 @executed
@@ -186,6 +201,4 @@ def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
 
     int64, the shape of `sets`.  An empty set gives NO_CARD.
     """
-    size = np.bitwise_count(sets)
-    picked = nth(sets, (uniform * size).astype(np.uint8))
-    return np.where(size == 0, NO_CARD, picked)
+    return nth(sets, (uniform * np.bitwise_count(sets)).astype(np.uint8))

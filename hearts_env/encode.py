@@ -19,12 +19,12 @@ from hearts_env.cards import (
     NUM_ACTIONS,
     NUM_CARDS,
     NUM_SUITS,
+    Bools,
     Bytes,
-    Ints,
     Sets,
-    count,
     members,
 )
+from hearts_env.engine import narrow_mask
 from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
 from hearts_env.lookup import lookup as make_lookup
@@ -101,8 +101,11 @@ class _Spec:
     size: int
     """Bytes, in all or for each seat."""
     by_seat: bool
-    bits: Callable[[View], Sets]
-    """The bytes to come as bits: int64 [N] for all of the block, or [N, P] a seat."""
+    bits: Callable[[View], Sets | int | None]
+    """The bytes to come as bits: int64 [N] for all of the block, or [N, P] a seat; or one number for all views.
+
+    None where all are 0.
+    """
     meaning: str
 
 
@@ -134,16 +137,11 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
 
     layout: from `layout` for the same rules.
     """
-    packed = encode_packed(layout, view)
     if out is None:
-        if not layout.order:
-            return unpack(layout, packed)
         out = np.empty((len(view), layout.size), np.uint8)
-    for begin in range(0, len(view), _CHUNK):
-        rows = slice(begin, begin + _CHUNK)
-        out[rows, : layout.bits] = unpack(layout, packed[rows])
-    if layout.order:
-        write_order(view.plays, view.players, out[:, layout.bits :])
+    for rows in _chunks(len(view), _VIEWS):
+        part = view.part(rows)
+        _write(layout, part, out[rows])
     return out
 
 
@@ -152,16 +150,45 @@ def encode_tables(
     layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
     """What one seat may know at each table as bytes: `encode(layout, view(lookup, state, seats), out)`, but faster."""
-    return encode(layout, view(lookup, state, seats), out)
+    if out is None:
+        out = np.empty((len(state), layout.size), np.uint8)
+    for rows in _chunks(len(state), _VIEWS):
+        some = None if seats is None else np.asarray(seats)[rows]
+        _write(layout, view(lookup, state.part(rows), some), out[rows])
+    return out
+
+
+def _write(layout: Layout, view: View, out: Bytes) -> None:
+    packed = _words(layout, view).T
+    for rows in _chunks(len(view), _ROWS):
+        out[rows, : layout.bits] = unpack(layout, packed[rows])
+    if layout.order:
+        write_order(view.plays, view.players, out[:, layout.bits :])
+
+
+_VIEWS, _ROWS = 4096, 512
+"""Views packed, and rows unpacked, at a time: they stay in the processor's cache."""
+
+
+def _chunks(size: int, most: int) -> Iterator[slice]:
+    return (slice(begin, begin + most) for begin in range(0, size, most))
 
 
 @executed
 def encode_packed(layout: Layout, view: View) -> Sets:
     """The encodings with eight bytes packed into one, int64 [N, layout.words]; the order block is not in it."""
-    words = np.zeros((layout.words, len(view)), np.int64)
+    return np.ascontiguousarray(_words(layout, view).T)
+
+
+def _words(layout: Layout, view: View) -> Sets:
+    """The same word by word, int64 [layout.words, N]."""
+    array = np.zeros((layout.words, len(view)), np.int64)
+    words = list(array)
     for spec, block in zip(SPECS, layout.blocks, strict=False):
         bits = spec.bits(view)
-        if bits.ndim == 1:
+        if bits is None:
+            continue
+        if isinstance(bits, int) or bits.ndim == 1:
             _place(words, block.offset, block.size, bits)
         elif block.size < WORD_BITS:
             shifts = np.arange(0, bits.shape[1] * spec.size, spec.size)[:, None]
@@ -169,13 +196,13 @@ def encode_packed(layout: Layout, view: View) -> Sets:
         else:
             for seat, column in enumerate(bits.T):
                 _place(words, block.offset + seat * spec.size, spec.size, column)
-    return np.ascontiguousarray(words.T)
+    return array
 
 
-def _place(words: Sets, offset: int, size: int, bits: Sets) -> None:
-    """Put the lowest `size` bits of each number at bit `offset` of its row of words.  words: int64 [words, N]."""
+def _place(words: list[Sets], offset: int, size: int, bits: Sets | int) -> None:
+    """Put the lowest `size` bits of each number at bit `offset` of its words.  words: int64 [N] each."""
     word, shift = divmod(offset, WORD_BITS)
-    words[word] |= bits << shift
+    words[word] |= bits << np.int64(shift)
     if shift + size > WORD_BITS:
         words[word + 1] |= bits >> (WORD_BITS - shift)
 
@@ -189,10 +216,6 @@ def unpack(layout: Layout, packed: Sets) -> Bytes:
 def action_mask(legal: Sets, size: int = NUM_ACTIONS) -> NDArray[np.int8]:
     """The legal actions spelled out, int8 [..., size] of 0 and 1 (gymnasium's kind of mask)."""
     return members(legal, size).view(np.int8)
-
-
-_CHUNK = 1024
-"""Rows unpacked at a time: they stay in the processor's cache."""
 
 
 def write_order(plays: NDArray[np.int8], players: NDArray[np.int8], out: Bytes) -> None:
@@ -219,17 +242,21 @@ TRICK_BITS = _thermometer(tuple(range(1, MAX_TRICKS + 1)))
 _SCORE_BITS = _thermometer(tuple(range(1, SCORE_STEPS + 1)))
 
 
-def _one_hot_when(holds: NDArray[np.bool_], values: Ints) -> Sets:
-    return ONE_HOT.take(np.where(holds, values, -1))
+def _one_hot_when(holds: Bools, values: Callable[[], NDArray[np.int8]]) -> Sets | None:
+    return ONE_HOT.take(values() | narrow_mask(~holds)) if np.count_nonzero(holds) else None
 
 
-def _pick_bits(view: View) -> Sets:
-    return _one_hot_when(view.phase == PASS, np.minimum(count(view.picks), MAX_PICKS - 1))
+def _pick_bits(view: View) -> Sets | None:
+    return _one_hot_when(view.phase == PASS, lambda: np.minimum(_count(view.picks), np.int8(MAX_PICKS - 1)))
 
 
-def _score_bits(view: View) -> Sets:
+def _count(sets: Sets) -> NDArray[np.int8]:
+    return np.bitwise_count(sets).view(np.int8)
+
+
+def _score_bits(view: View) -> Sets | None:
     target = view.lookup.rules.target
-    return score_table(target).take(view.scores.T, mode="clip").T
+    return score_table(target).take(view.scores.T, mode="clip").T if np.count_nonzero(view.scores) else None
 
 
 @lru_cache(maxsize=64)
@@ -240,7 +267,7 @@ def score_table(target: int) -> Sets:
 
 
 def _phase_bits(view: View) -> Sets:
-    bits: Sets = ONE_HOT.take(np.where(view.phase <= MOON, view.phase, -1))
+    bits: Sets = ONE_HOT.take(view.phase | narrow_mask(view.phase > MOON))
     return bits
 
 
@@ -298,7 +325,7 @@ SPECS = (
         "position",
         MAX_SEATS,
         False,
-        lambda v: _one_hot_when(v.phase == PLAY, count(v.table)),
+        lambda v: _one_hot_when(v.phase == PLAY, lambda: _count(v.table)),
         "seats that have played to the trick, one of 0..6",
     ),
     _Spec("led", NUM_SUITS, False, lambda v: ONE_HOT.take(v.led), "the suit led: C D H S"),
@@ -319,7 +346,7 @@ SPECS = (
         "bonus",
         1,
         True,
-        lambda v: (v.taken & v.lookup.bonus != 0).astype(np.int64),
+        lambda v: (v.taken & v.lookup.bonus != 0).astype(np.int64) if v.lookup.bonus else None,
         "the seat has taken the bonus card",
     ),
     _Spec("scores", SCORE_STEPS, True, _score_bits, "score is at least 1, 2, ... 10 tenths of the target"),
@@ -328,7 +355,7 @@ SPECS = (
         "rules",
         len(_RULE_NAMES),
         False,
-        lambda v: np.full(len(v), rule_bits(v.lookup)),
+        lambda v: rule_bits(v.lookup),
         "what a player must know of the rules: " + "; ".join(_RULE_NAMES),
     ),
 )

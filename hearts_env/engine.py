@@ -8,6 +8,9 @@ fastest when all are in the same phase.
 from __future__ import annotations
 
 import math
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +22,7 @@ from hearts_env.cards import (
     NO_CARD,
     NO_SEAT,
     NO_SUIT,
+    NUM_CARDS,
     NUM_SUITS,
     SUBTRACT,
     Bools,
@@ -28,14 +32,15 @@ from hearts_env.cards import (
 )
 from hearts_env.executor import executed
 from hearts_env.lookup import ALL_ONES, Lookup
-from hearts_env.rulebook import breaks, legal_follow, legal_lead
+from hearts_env.rulebook import breaks, discards, follow, legal_lead, select
 from hearts_env.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, Rows, State
 
 ALL = slice(None)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 CARD_BITS = np.uint64(63)
-_CHUNK = 2048
+_CHUNK = 192
+"""Deals shuffled at a time: they stay in the processor's cache."""
 
 
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -66,10 +71,12 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
 def _shuffle(lookup: Lookup, ids: NDArray[np.uint64]) -> Sets:
     cards = lookup.deck_cards.astype(np.uint64)
     keys = mix(mix(ids)[:, None] + cards * GOLDEN)
-    keys = keys & ~CARD_BITS | cards
+    keys &= ~CARD_BITS
+    keys |= cards
     keys.sort(axis=1)
-    dealt = (keys[:, : lookup.num_plays] & CARD_BITS).astype(np.int64)
-    hands: Sets = np.add.reduce(bit(dealt).reshape(len(ids), lookup.num_players, lookup.hand_size), axis=2)
+    dealt = bit((keys[:, : lookup.num_plays] & CARD_BITS).view(np.int64))
+    # The sum over each hand; `sum` itself takes twice as long for so few.
+    hands: Sets = np.einsum("nph->np", dealt.reshape(len(ids), lookup.num_players, lookup.hand_size))
     return hands
 
 
@@ -139,14 +146,13 @@ def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:
 @executed
 def legal(lookup: Lookup, state: State) -> Sets:
     """The set of legal actions of the seat to act at each table, int64 [N]; 0 where the deal is over."""
-    playing = _within(ALL, state.phase == PLAY)
-    if isinstance(playing, slice):
-        return _legal_plays(lookup, state, ALL)
-    hand = state.hands.take(_places(ALL, state.turn, lookup.num_players), mode="wrap")
-    picked = state.picks.take(_places(ALL, state.turn, lookup.num_players), mode="wrap")
-    result = np.where(state.phase == PASS, hand & ~picked, np.where(state.phase == MOON, MOON_CHOICES, 0))
-    if playing is not None:
-        result[playing] = _legal_plays(lookup, state, playing)
+    result = np.zeros(len(state), np.int64)
+    for phase, options in ((PLAY, _legal_plays), (PASS, _legal_picks), (MOON, _moon_choices)):
+        rows = _within(ALL, state.phase == phase)
+        if isinstance(rows, slice):
+            return options(lookup, state, rows)
+        if rows is not None:
+            result[rows] = options(lookup, state, rows)
     return result
 
 
@@ -160,12 +166,12 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
     for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, score)):
         rows = _within(ALL, phases == phase)
         if rows is not None:
-            act(lookup, state, rows, actions[rows])
+            act(lookup, state, rows, _of(actions, rows))
 
 
 def opening_card(hands: Sets) -> Sets:
     """The lowest club that any seat holds, as a set.  hands: int64 [N, P]; int64 [N]."""
-    clubs: Sets = np.bitwise_or.reduce(hands, axis=1) & CLUBS
+    clubs: Sets = reduce(or_, hands.T) & CLUBS
     return clubs & -clubs
 
 
@@ -173,98 +179,125 @@ def opening_card(hands: Sets) -> Sets:
 
 
 def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
-    hand = state.hands.take(_places(rows, state.turn[rows], lookup.num_players))
-    led = state.led[rows]
+    hand = state.hands.take(_places(rows, _of(state.turn, rows), lookup.num_players))
+    led = _of(state.led, rows)
     leads = led == NO_SUIT
-    if leads.all():
+    number = np.count_nonzero(leads)
+    if number == len(leads):
         return _legal_leads(lookup, state, rows, hand)
-    first = _mask(state.count[rows] < lookup.num_players)
-    follow = legal_follow(lookup.play, hand, lookup.suit_sets[led], first)
-    if not leads.any():
-        return follow
-    return np.where(leads, _legal_leads(lookup, state, rows, hand), follow)
+    first = _of(state.count, rows) < lookup.num_players
+    # Later tricks bar nothing.
+    allowed = discards(lookup.play, hand, mask(first)) if np.count_nonzero(first) else hand
+    follows = follow(hand, lookup.suit_sets.take(led, mode="wrap"), allowed)
+    if not number:
+        return follows
+    sets: Sets = select(mask(leads), _legal_leads(lookup, state, rows, hand), follows)
+    return sets
 
 
 def _legal_leads(lookup: Lookup, state: State, rows: Rows, hand: Sets) -> Sets:
-    opening = np.zeros(len(hand), np.int64)
-    opens = state.count[rows] == 0
-    if lookup.opening_limit and opens.any():
+    opening: Any = 0
+    opens = _of(state.count, rows) == 0
+    if lookup.opening_limit and np.count_nonzero(opens):
         # A card that is alone allowed, or a suit: the limit is a mask on either.
-        limit = opening_card(state.hands[rows]) if lookup.opening_limit == ALL_ONES else lookup.opening_limit
-        opening = np.where(opens, limit, 0)
-    return legal_lead(lookup.play, hand, _mask(state.broken[rows]), opening)
+        limit = opening_card(_of(state.hands, rows)) if lookup.opening_limit == ALL_ONES else lookup.opening_limit
+        opening = limit & mask(opens)
+    return legal_lead(lookup.play, hand, mask(_of(state.broken, rows)), opening)
+
+
+def _legal_picks(lookup: Lookup, state: State, rows: Rows) -> Sets:
+    places = _places(rows, _of(state.turn, rows), lookup.num_players)
+    return state.hands.take(places) & ~state.picks.take(places)
+
+
+def _moon_choices(lookup: Lookup, state: State, rows: Rows) -> Sets:
+    return np.full(len(_of(state.phase, rows)), MOON_CHOICES)
 
 
 def _pick(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
     seats = lookup.num_players
-    turn = state.turn[rows]
+    turn, picked = _of(state.turn, rows), _of(state.count, rows) + np.int8(1)
     state.picks.reshape(-1)[_places(rows, turn, seats)] |= bit(cards)
-    state.count[rows] += 1
+    state.count[rows] = picked
     state.turn[rows] = _next(turn, seats)
-    passes = _within(rows, state.count[rows] == seats * lookup.pass_count)
+    passes = _within(rows, picked == seats * lookup.pass_count)
     if passes is not None:
         _pass(lookup, state, passes)
         _begin_play(lookup, state, passes)
 
 
 def _pass(lookup: Lookup, state: State, rows: Rows) -> None:
-    picks = state.picks[rows]
-    offset = pass_offset(lookup, state.deal_no[rows])
-    giver = (np.arange(lookup.num_players) - offset[:, None]) % lookup.num_players
+    picks, seats = _of(state.picks, rows), np.arange(lookup.num_players)
+    offset = pass_offset(lookup, _of(state.deal_no, rows))
+    giver = ((seats - seats[:, None]) % lookup.num_players).take(offset, axis=0)
     got = np.take_along_axis(picks, giver, axis=1)
-    state.hands[rows] = state.start[rows] = (state.hands[rows] & ~picks) | got
+    state.hands[rows] = state.start[rows] = (_of(state.hands, rows) & ~picks) | got
 
 
 def _begin_play(lookup: Lookup, state: State, rows: Rows) -> None:
     if lookup.rules.first_leader == "lowest_club":
-        hands = state.hands[rows]
-        leader = np.argmax(hands & opening_card(hands)[:, None], axis=1)
+        leader = _holder(_of(state.hands, rows))
     else:
-        leader = (state.deal_no[rows] + 1) % lookup.num_players
+        leader = (_of(state.deal_no, rows) + 1) % lookup.num_players
     state.phase[rows] = PLAY
     state.count[rows] = 0
     state.turn[rows] = leader
     state.leaders[rows, 0] = leader
 
 
+def _holder(hands: Sets) -> NDArray[np.integer]:
+    """The seat that holds the opening card; 0 where there is none."""
+    opening, leader = opening_card(hands), np.zeros(len(hands), np.int8)
+    for seat, hand in enumerate(hands.T):
+        leader |= narrow_mask((hand & opening) != 0) & np.int8(seat)
+    return leader
+
+
 def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
     seats = lookup.num_players
-    card = bit(cards)
-    turn, count, led, best = state.turn[rows], state.count[rows], state.led[rows], state.best[rows]
-    led_set, suit = lookup.suit_sets[led], lookup.suit[cards]
-    leads = led == NO_SUIT
-    discards = ~leads & (suit != led)
-    wins = (lookup.beats[best] & card) != 0
+    card, played = bit(cards), cards.astype(np.int8)
+    turn, count, led, best = (_of(array, rows) for array in (state.turn, state.count, state.led, state.best))
     state.hands.reshape(-1)[_places(rows, turn, seats)] ^= card
-    state.plays.reshape(-1)[_places(rows, count, lookup.num_plays)] = cards
+    state.plays.reshape(-1)[_places(rows, count, lookup.num_plays)] = played
     state.table[rows] |= card
-    state.voids[rows] |= np.left_shift(discards, NUM_SUITS * turn + (led & 3), dtype=np.int32)
-    state.broken[rows] |= breaks(lookup.play, card, led_set) != 0
-    state.best[rows] = np.where(wins, cards.astype(np.int8), best)
-    state.best_seat[rows] = np.where(wins, turn, state.best_seat[rows])
-    state.led[rows] = np.where(leads, suit, led)
+    suit, leads = lookup.suit.take(cards), led == NO_SUIT
+    discarded = ~leads & (suit != led)
+    if np.count_nonzero(discarded):
+        state.voids[rows] |= np.left_shift(discarded, NUM_SUITS * turn + (led & 3), dtype=np.int32)
+    state.broken[rows] |= _breaking(lookup).take(led.astype(np.int16) * np.int16(NUM_CARDS) + played, mode="wrap")
+    wins = narrow_mask((lookup.beats.take(best, mode="wrap") & card) != 0)
+    state.best[rows] = select(wins, played, best)
+    state.best_seat[rows] = select(wins, turn, _of(state.best_seat, rows))
+    state.led[rows] = select(narrow_mask(leads), suit, led)
     state.turn[rows] = _next(turn, seats)
     count = count + np.int8(1)
     state.count[rows] = count
-    complete = _within(rows, lookup.trick_ends[count])
+    complete = _within(rows, lookup.trick_ends.take(count))
     if complete is not None:
         _collect(lookup, state, complete)
 
 
+@lru_cache(maxsize=1024)
+def _breaking(lookup: Lookup) -> Bools:
+    """Does card `c` break hearts where `led` was led?  bool [5 * 52], at `led * 52 + c`; NO_SUIT comes last."""
+    broken: Bools = breaks(lookup.play, bit(np.arange(NUM_CARDS)), lookup.suit_sets[:, None]) != 0
+    return broken.reshape(-1)
+
+
 def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
     """The winner captures the trick and leads the next one; after the last trick the deal is scored."""
-    winner = state.best_seat[rows]
-    state.taken.reshape(-1)[_places(rows, winner, lookup.num_players)] |= state.table[rows]
+    winner, count = _of(state.best_seat, rows).copy(), _of(state.count, rows)
+    state.taken.reshape(-1)[_places(rows, winner, lookup.num_players)] |= _of(state.table, rows)
     state.turn[rows] = winner
     state.table[rows] = 0
     state.led[rows] = NO_SUIT
     state.best[rows] = NO_CARD
     state.best_seat[rows] = NO_SEAT
-    last = state.count[rows] == lookup.num_plays
+    last = count == lookup.num_plays
     goes_on = _within(rows, ~last)
     if goes_on is not None:
-        trick = state.count[goes_on] // lookup.num_players
-        state.leaders.reshape(-1)[_places(goes_on, trick, lookup.hand_size)] = state.turn[goes_on]
+        trick = _of(state.count, goes_on) // np.int8(lookup.num_players)
+        state.leaders.reshape(-1)[_places(goes_on, trick, lookup.hand_size)] = _of(state.turn, goes_on)
     ended = _within(rows, last)
     if ended is not None:
         finish(lookup, state, ended)
@@ -272,9 +305,9 @@ def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
 
 def finish(lookup: Lookup, state: State, rows: Rows) -> None:
     """All cards are played: the shooter of a moon has a choice to make, everybody else is scored."""
-    shooters = shooter(lookup, state.taken[rows])
+    taken = _of(state.taken, rows)
+    shooters = shooter(lookup, taken)
     state.shooter[rows] = shooters
-    choices = np.full(len(shooters), SUBTRACT if lookup.rules.moon == "subtract" else ADD)
     if lookup.rules.moon == "choice":
         choosing = _within(rows, shooters != NO_SEAT)
         if choosing is not None:
@@ -282,21 +315,24 @@ def finish(lookup: Lookup, state: State, rows: Rows) -> None:
             state.turn[choosing] = state.shooter[choosing]
         scored = _within(rows, shooters == NO_SEAT)
         if scored is not None:
-            score(lookup, state, scored, choices[shooters == NO_SEAT])
+            score(lookup, state, scored, shooters)
         return
+    choices = np.full(len(shooters), SUBTRACT if lookup.rules.moon == "subtract" else ADD)
     if lookup.rules.moon == "auto":
-        choices = automatic_choice(lookup, state.taken[rows], shooters, state.scores[rows].astype(np.int64))
+        choices = automatic_choice(lookup, taken, shooters, _of(state.scores, rows).astype(np.int64))
     score(lookup, state, rows, choices)
 
 
 def score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
     """The deal is over.  choices: ADD or SUBTRACT, read where there is a shooter."""
-    shooters = state.shooter[rows].astype(np.int64)
-    points = deal_points(lookup, state.taken[rows], shooters, choices)
-    scores = reset_exact(lookup, state.scores[rows] + points)
+    shooters = _of(state.shooter, rows).astype(np.int64)
+    points = deal_points(lookup, _of(state.taken, rows), shooters, choices)
+    scores = reset_exact(lookup, _of(state.scores, rows) + points)
     state.points[rows] = points
     state.scores[rows] = scores
-    state.choice[rows] = np.where(shooters == NO_SEAT, NO_CARD, choices)
+    moons = np.flatnonzero(shooters != NO_SEAT)
+    if len(moons):
+        state.choice[moons if isinstance(rows, slice) else rows[moons]] = choices[moons]
     state.phase[rows] = np.where(is_over(lookup, scores), GAME_OVER, DEAL_OVER)
     state.turn[rows] = NO_SEAT
 
@@ -306,27 +342,47 @@ def score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
 
 def _within(rows: Rows, chosen: Bools) -> Rows | None:
     """Those of `rows` that are chosen: all as they are, some as indices, or None."""
-    if chosen.all():
-        return rows if len(chosen) else None
-    if not chosen.any():
+    number = np.count_nonzero(chosen)
+    if number == len(chosen):
+        return rows if number else None
+    if number == 0:
         return None
-    return np.flatnonzero(chosen) if isinstance(rows, slice) else rows[chosen]
+    places = np.flatnonzero(chosen)
+    return places if isinstance(rows, slice) else rows.take(places)
+
+
+def _of(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
+    """The array's entries at those tables; the array itself, not a copy, where these are all."""
+    return array[rows] if isinstance(rows, slice) else array.take(rows, axis=0)
 
 
 def _places(rows: Rows, columns: NDArray[np.integer], width: int) -> Ints:
     """Where column `columns[n]` of row `rows[n]` lies in a flattened [N, width] array; int64, as long as `columns`."""
-    begins = np.arange(0, len(columns) * width, width) if isinstance(rows, slice) else rows * width
+    begins = begins_of(len(columns), width) if isinstance(rows, slice) else rows * width
     places: Ints = begins + columns
     return places
 
 
-def _mask(holds: Bools) -> Ints:
+@lru_cache(maxsize=16)
+def begins_of(tables: int, width: int) -> Ints:
+    """Where each row of an array of so many begins."""
+    begins = np.arange(0, tables * width, width)
+    begins.flags.writeable = False
+    return begins
+
+
+def mask(holds: Bools) -> Ints:
     """All ones where it holds, else 0."""
-    return 0 - holds.astype(np.int64)
+    return narrow_mask(holds).astype(np.int64)
+
+
+def narrow_mask(holds: Bools) -> NDArray[np.int8]:
+    """The same in eight bits."""
+    return -holds.view(np.int8)
 
 
 def _next(turn: NDArray[np.int8], seats: int) -> NDArray[np.int8]:
     """The seat to the left."""
     left = turn + np.int8(1)
-    left[left == seats] = 0
+    left *= left != seats
     return left

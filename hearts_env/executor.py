@@ -17,6 +17,8 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Literal, ParamSpec, TypeVar, cast
 
+import numpy as np
+
 P = ParamSpec("P")
 R = TypeVar("R")
 Executor = Literal["numpy", "compiled"]
@@ -44,6 +46,7 @@ def use(name: Executor | None) -> Executor:
         raise ExecutorError(f"executor {wanted!r:.40}: must be one of {', '.join(EXECUTORS)} (see {VARIABLE})")
     _choice.compiled = None if wanted == "numpy" else _load(required=wanted == "compiled")
     _choice.made = True
+    _keep_memory()
     return _name()
 
 
@@ -80,6 +83,20 @@ def executed(function: Callable[P, R]) -> Callable[P, R]:
         return cast(R, getattr(_choice.compiled, name)(*args, **kwargs))
 
     return run
+
+
+def _keep_memory() -> None:
+    """Let the C library keep what arrays leave behind for the next ones.
+
+    Linux's (glibc) gives blocks of 128 KiB and more back to the system at once, and to get each page of them again
+    costs more than to compute what is in it.  But it learns: once a larger block has been freed, blocks up to its size
+    are kept, and twice as much in all.  The block here is never written to, so it takes no memory.
+    """
+    np.empty(_KEPT, np.uint8)
+
+
+_KEPT = 1 << 24
+"""Bytes; glibc heeds no more than twice as many."""
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------

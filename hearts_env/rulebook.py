@@ -53,11 +53,20 @@ def legal_follow(rules: PlayMasks, hand: Set, led: Set, first: Set) -> Set:
     led: the set of the suit led.  first: all ones on the first trick, where penalty cards may be barred from a
     hand that has others.
     """
+    return follow(hand, led, discards(rules, hand, first))
+
+
+def follow(hand: Set, led: Set, discard: Set) -> Set:
+    """The cards of the suit led, or those that may be discarded where there is none."""
+    return either(hand & led, discard)
+
+
+def discards(rules: PlayMasks, hand: Set, first: Set) -> Set:
+    """What a hand without the suit led may discard: anything after the first trick; first: see `legal_follow`."""
     ban = first & rules.ban
     safe = hand & ~rules.penalty
     dump = either(hand & rules.dump_hearts, hand)
-    discard = (hand & ~ban) | (either(safe, dump) & ban)
-    return either(hand & led, discard)
+    return (hand & ~ban) | (either(safe, dump) & ban)
 
 
 def legal_lead(rules: PlayMasks, hand: Set, broken: Set, opening: Set) -> Set:

@@ -5,10 +5,13 @@ Arrays have one row a table and one column a seat; the formulas are those of `ta
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 import numpy as np
 
 from hearts_env import tally
-from hearts_env.cards import Bools, Ints, Sets
+from hearts_env.cards import NO_SEAT, Bools, Ints, Sets
 from hearts_env.lookup import PARTNER as PARTNER
 from hearts_env.lookup import Lookup
 
@@ -21,7 +24,13 @@ def card_points(lookup: Lookup, taken: Sets) -> Ints:
 
 def shooter(lookup: Lookup, taken: Sets) -> Ints:
     """The seat that shot the moon at each table, NO_SEAT where nobody did.  taken: int64 [N, P]; int64 [N]."""
-    seats: Ints = tally.shooter(lookup.score, taken.T)
+    columns, seats = taken.T, np.full(len(taken), NO_SEAT)
+    cards = tally.everything(lookup.score, columns)
+    # Moons are rare, and so is what follows.
+    shot = reduce(or_, (tally.shoots(lookup.score, columns, cards, seat) for seat in range(lookup.num_players)))
+    rows = np.flatnonzero(shot)
+    if len(rows):
+        seats[rows] = tally.shooter(lookup.score, columns[:, rows])
     return seats
 
 
@@ -31,9 +40,13 @@ def deal_points(lookup: Lookup, taken: Sets, shooters: Ints, choices: Ints) -> I
     taken: int64 [N, P]  cards captured.  shooters: int64 [N]  as `shooter` tells.  choices: int64 [N]  ADD or
     SUBTRACT, read only where there is a shooter.
     """
-    points = np.empty(taken.T.shape, np.int64)
-    tally.deal_points(lookup.score, taken.T, shooters, choices, points)
-    return points.T
+    points: Ints = tally.plain_points(lookup.score, taken)
+    rows = np.flatnonzero(shooters != NO_SEAT)
+    if len(rows):
+        moons = np.empty((lookup.num_players, len(rows)), np.int64)
+        tally.deal_points(lookup.score, taken[rows].T, shooters[rows], choices[rows], moons)
+        points[rows] = moons.T
+    return points
 
 
 def automatic_choice(lookup: Lookup, taken: Sets, shooters: Ints, scores: Ints) -> Ints:
@@ -54,7 +67,11 @@ def reset_exact(lookup: Lookup, scores: Ints) -> Ints:
 
 def is_over(lookup: Lookup, scores: Ints) -> Bools:
     """Is the game over at these scores?  scores: int64 [N, P]; bool [N]."""
-    over: Bools = tally.is_over(lookup.score, _columns(scores)) != 0
+    columns = _columns(scores)
+    over: Bools = tally.reached(lookup.score, columns) != 0
+    rows = np.flatnonzero(over)
+    if len(rows):
+        over[rows] = tally.is_over(lookup.score, columns[:, rows]) != 0
     return over
 
 

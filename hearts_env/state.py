@@ -104,6 +104,10 @@ class State:
         """A copy of some tables."""
         return State(*(rows_of(array, rows) for array in self))
 
+    def part(self, rows: slice) -> State:
+        """Some tables, sharing their memory."""
+        return State(*(array[rows] for array in self))
+
     def put(self, rows: Rows, other: State) -> None:
         """Overwrite some tables with those of `other`, in order."""
         for mine, theirs in zip(self, other, strict=True):

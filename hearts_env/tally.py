@@ -47,18 +47,23 @@ def shooter(rules: ScoreNumbers, taken: Columns) -> Column:
     of a team where `team_moon` says so: then the taker of QS is the shooter, or the one with more points.
     """
     cards = everything(rules, taken)
-    needed = cards & rules.moon_set
-    possible = ~empty(cards & rules.penalty) & rules.moons
     most = cards & 0
     found = most + NO_SEAT
     for seat in range(rules.num_players):
-        shot = possible & empty(needed & ~side_cards(rules, taken, seat))
+        shot = shoots(rules, taken, cards, seat)
         queen = ~empty(taken[seat] & QS_SET) & _QUEEN_DECIDES
         weight = shot & (points_in(rules.points, taken[seat]) + queen + _POSITIVE)
         more = less(most, weight)
         most = select(more, weight, most)
         found = select(more, seat, found)
     return found
+
+
+def shoots(rules: ScoreNumbers, taken: Columns, cards: Column, seat: int) -> Column:
+    """All ones where a seat, or its team, has shot the moon.  cards: all that were captured."""
+    needed = cards & rules.moon_set
+    possible = ~empty(cards & rules.penalty) & rules.moons
+    return possible & empty(needed & ~side_cards(rules, taken, seat))
 
 
 def deal_points(rules: ScoreNumbers, taken: Columns, shooters: Column, choices: Column, points: Columns) -> None:
@@ -68,10 +73,15 @@ def deal_points(rules: ScoreNumbers, taken: Columns, shooters: Column, choices: 
     value = moon_value(rules, taken, shooters)
     for seat in range(rules.num_players):
         cards = taken[seat]
-        plain = points_in(rules.points, cards) + (empty(cards) & rules.no_tricks_bonus)
+        plain = plain_points(rules, cards)
         own = empty((shooters ^ seat) & rules.side_bits)
         moved = select(minus, own & -value, ~own & value)
         points[seat] = select(moon, moved + points_in(rules.moon_extras, cards), plain)
+
+
+def plain_points(rules: ScoreNumbers, cards: Column) -> Column:
+    """What captured cards add to a score where nobody shot the moon."""
+    return points_in(rules.points, cards) + (empty(cards) & rules.no_tricks_bonus)
 
 
 def moon_value(rules: ScoreNumbers, taken: Columns, shooters: Column) -> Column:
@@ -120,9 +130,16 @@ def lowest(rules: ScoreNumbers, scores: Columns) -> Column:
 def is_over(rules: ScoreNumbers, scores: Columns) -> Column:
     """All ones where the game is over at these scores."""
     low = lowest(rules, scores)
-    reached, winners = low & 0, low & 0
+    winners = low & 0
+    for seat in range(rules.num_players):
+        winners = winners - same(side_score(rules, scores, seat), low)
+    return reached(rules, scores) & (rules.shares_ties | same(winners, rules.single))
+
+
+def reached(rules: ScoreNumbers, scores: Columns) -> Column:
+    """All ones where a score, or the sum of a side, is one that ends the game, unless that goes on for a tie."""
+    ends = scores[0] & 0
     for seat in range(rules.num_players):
         counted = scores[seat] + (scores[(seat + PARTNER) % rules.num_players] & rules.sides_end)
-        reached = reached | ~less(counted, rules.end)
-        winners = winners - same(side_score(rules, scores, seat), low)
-    return reached & (rules.shares_ties | same(winners, rules.single))
+        ends = ends | ~less(counted, rules.end)
+    return ends

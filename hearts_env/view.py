@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets
-from hearts_env.engine import legal, mix, pass_offset
+from hearts_env.engine import begins_of, legal, mask, mix, pass_offset
 from hearts_env.executor import executed
 from hearts_env.lookup import Lookup
 from hearts_env.playout import decision_key
 from hearts_env.scoring import card_points
-from hearts_env.state import DEAL_OVER, MOON, PASS, Rows, State, rows_of
+from hearts_env.state import DEAL_OVER, PASS, Rows, State, rows_of
 
 
 @dataclass(slots=True)
@@ -58,6 +57,10 @@ class View:
         """Some of the views, as a copy."""
         return View(self.lookup, *(rows_of(getattr(self, name), rows) for name in _NAMES))
 
+    def part(self, rows: slice) -> View:
+        """Some of the views, sharing their memory."""
+        return View(self.lookup, *(getattr(self, name)[rows] for name in _NAMES))
+
     @property
     def trick(self) -> NDArray[np.int8]:
         """int8 [N, P]: the card of each seat in the current trick; NO_CARD if none."""
@@ -81,9 +84,9 @@ class View:
     @property
     def kept(self) -> Sets:
         """int64 [N]: cards that the viewer passed and the receiver (seat `offset`) still holds."""
-        at = np.arange(0, self.played.size, self.lookup.num_players) + self.offset
         passed = self.picks * ((self.phase != PASS) & (self.offset != 0))
-        kept: Sets = passed & ~self.played.take(at)
+        # Nobody else can play them.
+        kept: Sets = passed & ~np.bitwise_or.reduce(self.played, axis=1)
         return kept
 
     @property
@@ -114,46 +117,43 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
 
     Tables whose deal is over are seen from seat 0 unless `seats` says otherwise.
     """
-    turn = state.turn.astype(np.int64)
-    seat = np.maximum(turn, 0) if seats is None else np.asarray(seats, np.int64)
-    actions = legal(lookup, state)
-    begins = np.arange(0, state.hands.size, lookup.num_players)
+    players, turn = lookup.num_players, state.turn
+    seat = np.maximum(turn, 0) if seats is None else np.asarray(seats).astype(np.int8)
+    actions, begins = legal(lookup, state), begins_of(len(state), players)
     here = begins + seat
     # Seat by seat in memory (hence the transposes): the encoding goes through these columns one at a time.
-    seats_on = _seats_from(lookup.num_players, seat)
+    seats_on = _seats_from(players, seat)
     at = begins + seats_on
     taken = state.taken.take(at).T
     points = card_points(lookup, taken)
     over = state.phase >= DEAL_OVER
-    over_or_moon = state.phase >= MOON
     if over.any():
         points = np.where(over[:, None], state.points.take(at).T, points)
-    relative = _relative_seats(lookup.num_players)
     offset = pass_offset(lookup, state.deal_no)
-    giver = begins + (seat - offset) % lookup.num_players
-    no_gift = (state.phase == PASS) | (offset == 0)
+    giver = begins + relative(players, seat, offset.astype(np.int8))
+    gift = (state.phase != PASS) & (offset != 0)
     return View(
         lookup=lookup,
-        seat=seat,
+        seat=seat.astype(np.int64),
         hand=state.hands.take(here),
-        legal=actions if seats is None else np.where(turn == seat, actions, 0),
+        legal=actions if seats is None else actions & mask(turn == seat),
         picks=state.picks.take(here),
-        got=np.where(no_gift, 0, state.picks.take(giver)),
+        got=state.picks.take(giver) & mask(gift),
         table=state.table.copy(),
         played=(state.start & ~state.hands).take(at).T,
         taken=taken,
-        voids=((state.voids >> NUM_SUITS * seats_on) & ALL_SUITS).T,
+        voids=(state.voids >> NUM_SUITS * seats_on & np.int32(ALL_SUITS)).astype(np.int64).T,
         points=points,
         scores=state.scores.take(at).T.astype(np.int64),
         phase=state.phase.copy(),
-        turn=np.where(over, NO_SEAT, 0) if seats is None else relative[seat, turn],
+        turn=mask(over) & NO_SEAT if seats is None else relative(players, turn, seat).astype(np.int64),
         offset=offset,
         count=state.count.astype(np.int64),
         led=state.led.copy(),
         best=state.best.copy(),
-        best_seat=relative[seat, state.best_seat],
+        best_seat=relative(players, state.best_seat, seat).astype(np.int64),
         broken=state.broken.copy(),
-        shooter=relative[seat, state.shooter] if over_or_moon.any() else np.full(len(seat), NO_SEAT),
+        shooter=relative(players, state.shooter, seat).astype(np.int64),
         deal_no=state.deal_no.astype(np.int64),
         plays=state.plays.copy(),
         leaders=state.leaders.copy(),
@@ -171,17 +171,15 @@ def seats_of_plays(lookup: Lookup, plays: NDArray[np.int8], leaders: NDArray[np.
 ALL_SUITS = 2**NUM_SUITS - 1
 
 
-def _seats_from(num_players: int, seat: Ints) -> Ints:
-    """The seats in order from each given seat on, int64 [P, N]."""
-    seats: Ints = np.arange(num_players)[:, None] + seat
-    seats -= (seats >= num_players) * num_players
+def _seats_from(num_players: int, seat: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The seats in order from each given seat on, int8 [P, N]."""
+    seats: NDArray[np.int8] = np.arange(num_players, dtype=np.int8)[:, None] + seat
+    seats -= (seats >= num_players) * np.int8(num_players)
     return seats
 
 
-@cache
-def _relative_seats(num_players: int) -> Ints:
-    """int64 [P, P + 1]: entry [viewer, seat] is the seat as the viewer counts it; [viewer, NO_SEAT] is NO_SEAT."""
-    seats = np.arange(num_players)
-    table = np.full((num_players, num_players + 1), NO_SEAT)
-    table[:, :num_players] = (seats - seats[:, None]) % num_players
-    return table
+def relative(num_players: int, seat: NDArray[np.int8], viewer: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The seat as the viewer counts it, int8 [N]; NO_SEAT where it is NO_SEAT."""
+    distance = seat - viewer
+    distance += (distance >> 7) & np.int8(num_players)
+    return distance | (seat >> 7)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Sets, choose
-from hearts_env.encode import action_mask, encode, encode_tables, layout
+from hearts_env.encode import action_mask, encode_tables, layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.executor import chosen
 from hearts_env.lookup import Lookup, lookup
@@ -80,13 +80,8 @@ def encode_layer(rules: Rules, tables: int) -> Batch:
     rows = np.empty((tables, shape.size), np.uint8)
 
     def seen(state: State) -> Sets:
-        if chosen() == "numpy":  # which has to make a View in any case
-            known = view(info, state)
-            actions = known.legal
-            encode(shape, known, out=rows)
-        else:
-            actions = legal(info, state)
-            encode_tables(shape, info, state, out=rows)
+        actions = legal(info, state)
+        encode_tables(shape, info, state, out=rows)
         action_mask(actions)
         return actions
 
