@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from hearts_agents.candidates import Candidate, before_picks, picks_of
 from hearts_agents.rule_brain import brain
 from hearts_agents.rule_rows import choose_card, choose_pick
 from hearts_agents.rule_weights import Weights
-from hearts_env.cards import Bools, Ints
+from hearts_env.cards import Bools, Ints, count
 from hearts_env.engine import step
 from hearts_env.executor import chosen
 from hearts_env.lookup import Lookup
@@ -43,6 +44,23 @@ class RuleAgent:
         if moon.any():
             actions[moon] = _choose_moon(view.take(moon))
         return actions
+
+    def explain(self, view: View, also: Ints | None = None) -> list[list[Candidate]]:
+        """Every card with its worth to this agent, and what that is made of; of a pass just what it would pass.
+
+        See `candidates.Explains`.  Where it plays for the moon, how many tricks it expects to lose.
+        """
+        from hearts_agents.rule_explain import explain_play
+
+        found: list[list[Candidate]] = [[] for _ in range(len(view))]
+        for row in np.flatnonzero(count(view.legal) > 1):
+            one = view.take(np.array([row]))
+            if one.phase[0] == PLAY:
+                found[row] = explain_play(view.lookup, self.weights, one)
+            else:
+                acts = picks_of(self, before_picks(one)) if one.phase[0] == PASS else self.act(one)[:, None]
+                found[row] = [Candidate(tuple(sorted(acts[0].tolist())), chosen=True)]
+        return found
 
     def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
         """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act.  Changes `state`.

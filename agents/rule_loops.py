@@ -195,13 +195,14 @@ def _play_on(game: Game, brains: NDArray[np.void], tables: State, seats: Bools) 
     for n in range(len(seats)):
         going = tables.phase[n] == PASS or tables.phase[n] == PLAY
         while going and seats[n, tables.turn[n]]:
-            going = not step_at(game, tables, n, _action_of_state(game, brain, tables, n))
+            going = not step_at(game, tables, n, action_of_state(game, brain, tables, n))
             made += 1
     return made
 
 
 @inner
-def _action_of_state(game: Game, brain: Brain, tables: State, n: int) -> Number:
+def action_of_state(game: Game, brain: Brain, tables: State, n: int) -> Number:
+    """What the seat to act at table n picks or plays."""
     if tables.phase[n] == PLAY:
         return _card_of_state(game, brain, tables, n)
     turn = tables.turn[n]
@@ -244,6 +245,10 @@ def _card_of_state(game: Game, brain: Brain, tables: State, n: int) -> Number:
     )
 
 
+NOTHING_COMES = Chances(np.int64(0), np.int64(0), np.int64(0))
+"""Of a suit in which no card wins for now: the formulas multiply it by no chance to win."""
+
+
 # -- one decision ------------------------------------------------------------------------------------------------------
 
 
@@ -281,7 +286,7 @@ def card_at(
         own = legal & brain.suit_sets[suit]
         if own:
             facts = suit_facts(brain, seen, suit)
-            may = chances(brain, seen, there, facts, suit)
+            may = chances(brain, seen, there, facts, suit) if own & beats else NOTHING_COMES
             for slot in range(SLOTS):
                 card = _lead_option(own, slot) if led < 0 else _option(brain, own, beats, suit == led, slot)
                 if card & ~tried:

@@ -79,6 +79,29 @@ def choose_card(brain: Brain, view: View) -> Ints:
     return _card(chosen)
 
 
+def worths(brain: Brain, view: View, cards: Sets) -> Ints:
+    """What the play of some legal cards is worth in one view of the play phase, int64 [C], in 1/UNIT of a point.
+
+    cards: int64 [C], sets of one.
+    """
+    scene = _scene(brain, view, np.zeros(1, np.intp))
+    hands = _hands(brain, scene)
+    hand = np.argmax(cards[:, None] & hands.own != 0, axis=1)
+    worth: Ints = _scores(brain, scene, hands, hand, cards).astype(np.int64)
+    return worth
+
+
+def shoots(brain: Brain, view: View) -> tuple[int, int] | None:
+    """Where the agent plays one view for the moon: tricks it expects to lose, and how many it may; in 1/UNIT."""
+    scene, one = _scene(brain, view, np.zeros(1, np.intp)), np.zeros(1, np.intp)
+    if not len(_tries(brain, scene)):
+        return None
+    hand, out = scene.seen.hand[one], scene.seen.out[one]
+    lost = heart_losses(brain, hand, out) + other_losses(brain, hand, out)
+    limit = limit_to_try(brain, points_taken(brain, scene.captured), scene.played)
+    return int(lost[0]), int(limit[0])
+
+
 def _card(sets: Sets) -> Ints:
     """The only member of each set, int64."""
     return np.bitwise_count(sets - 1).astype(np.int64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 
 import numpy as np
 
+from hearts_agents.candidates import Candidate, before_picks, picks_of
 from hearts_agents.rule import RuleAgent
-from hearts_agents.search_lines import before_picks, pass_lines, picks_of, play_lines, shooting
+from hearts_agents.search_lines import Lines, pass_lines, play_lines, shooting, with_also
 from hearts_agents.search_race import Policies, Race, race
 from hearts_env.cards import Ints, cards_in, count
 from hearts_env.state import PASS
@@ -19,25 +19,6 @@ MOST_WORLDS = 1 << 16
 _VIEWS = 256
 """Views thought about at once: it bounds the memory, and changes nothing else."""
 _KEPT = 1 << 14
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What the search found out about one thing that it could do."""
-
-    actions: tuple[int, ...]
-    """The card to play, all cards to pass, or the moon choice."""
-    moon: bool
-    """The agent then plays for the moon."""
-    payoff: float
-    """Mean payoff, in points."""
-    gain: float
-    """By how much that is better than what the base policy would do, in the same worlds."""
-    error: float
-    """The standard error of the gain."""
-    worlds: int
-    """Worlds it was tried in: fewer where it was soon seen not to be the best."""
-    chosen: bool
 
 
 class SearchAgent:
@@ -76,28 +57,30 @@ class SearchAgent:
                 actions[part] = think(view.take(part), actions[part])
         return actions
 
-    def explain(self, view: View) -> list[list[Candidate]]:
+    def explain(self, view: View, also: Ints | None = None) -> list[list[Candidate]]:
         """What each view's decision is made from: a list for each, the base policy's choice first.
 
-        Where there is one legal action the list is empty.  A pass is explained as a whole, whatever is picked already.
+        See `candidates.Explains`.  What is tried besides is tried for as long as there is a choice to make, and changes
+        nothing about the others.
         """
         found: list[list[Candidate]] = [[] for _ in range(len(view))]
         for row in np.flatnonzero(count(view.legal) > 1):
             one = view.take(np.array([row]))
-            passes = bool(one.phase[0] == PASS)
-            known = self._pass_race(before_picks(one)) if passes else self._play_race(one)
-            found[row] = _candidates(known)
+            first = before_picks(one) if one.phase[0] == PASS else one
+            lines = self._pass_lines(first) if one.phase[0] == PASS else self._play_lines(first)
+            if also is not None:
+                lines = with_also(lines, also[row : row + 1])
+            found[row] = _candidates(self._race(first, lines))
         return found
 
     def _play(self, view: View, base: Ints) -> Ints:
-        known = self._play_race(view, base)
+        known = self._race(view, self._play_lines(view, base))
         actions: Ints = known.lines.actions[known.best(), 0]
         return actions
 
-    def _play_race(self, view: View, base: Ints | None = None) -> Race:
+    def _play_lines(self, view: View, base: Ints | None = None) -> Lines:
         policies = self._policies
-        lines = play_lines(view, policies.base.act(view) if base is None else base, policies.shooter.act(view))
-        return race(view, lines, policies, self.worlds, self._limit(view))
+        return play_lines(view, policies.base.act(view) if base is None else base, policies.shooter.act(view))
 
     def _pick(self, view: View, base: Ints) -> Ints:
         """The next card to pass: all are thought out at once, and the same anew (or remembered) at each pick."""
@@ -106,7 +89,8 @@ class SearchAgent:
         new = [row for row, key in enumerate(keys) if key not in self._passes]
         passed = {key: self._passes[key] for key in keys if key in self._passes}
         if new:
-            known = self._pass_race(first.take(np.array(new)))
+            these = first.take(np.array(new))
+            known = self._race(these, self._pass_lines(these))
             picks = np.bitwise_or.reduce(np.int64(1) << known.lines.actions[known.best()], axis=1)
             passed.update(zip([keys[row] for row in new], picks.tolist(), strict=True))
         self._passes.update(passed)
@@ -120,13 +104,13 @@ class SearchAgent:
                 actions[row] = cards_in(left)[-1]
         return actions
 
-    def _pass_race(self, view: View) -> Race:
+    def _pass_lines(self, view: View) -> Lines:
         policies = self._policies
-        lines = pass_lines(view, picks_of(policies.base, view), picks_of(policies.shooter, view))
-        return race(view, lines, policies, self.worlds, self._limit(view))
+        return pass_lines(view, picks_of(policies.base, view), picks_of(policies.shooter, view))
 
-    def _limit(self, view: View) -> float | None:
-        return None if self.seconds is None else self.seconds * len(view)
+    def _race(self, view: View, lines: Lines) -> Race:
+        seconds = None if self.seconds is None else self.seconds * len(view)
+        return race(view, lines, self._policies, self.worlds, seconds)
 
 
 def _pass_keys(view: View) -> list[tuple[object, ...]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hearts_agents.rule import RuleAgent
 from hearts_agents.rule_weights import LARGEST
-from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, Bools, Ints, bit, card_set, cards_in
+from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, Bools, Ints, card_set, cards_in
 from hearts_env.lookup import PARTNER, Lookup
 from hearts_env.view import View
 
@@ -20,6 +20,7 @@ class Lines:
     owner: Ints  # int64 [K]  the row of the view, ascending from 0
     actions: Ints  # int64 [K, D]  the viewer's own next actions
     moon: Bools  # bool [K]  the viewer then plays for the moon, else as the base policy does
+    extra: Bools  # bool [K]  tried only to be told about: it is no choice, and changes nothing about the others
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -104,25 +105,21 @@ def kinds(actions: int, barrier: int, points: list[int], favourite: int = -1) ->
     return found
 
 
-def picks_of(agent: RuleAgent, view: View) -> Ints:
-    """The cards that an agent would pass, int64 [N, D].  view: before the seat's first pick."""
-    picks = np.empty((len(view), view.lookup.pass_count), np.int64)
-    rest = view.take(slice(None))
-    for number in range(picks.shape[1]):
-        picks[:, number] = agent.act(rest)
-        rest.picks |= bit(picks[:, number])
-        rest.legal = rest.hand & ~rest.picks
-        rest.count += view.lookup.num_players
-    return picks
+def with_also(lines: Lines, also: Ints) -> Lines:
+    """The same lines, and one that is extra for each view that had none such, in whatever order of its actions.
 
-
-def before_picks(view: View) -> View:
-    """Views of the pass as the seats had them before their first pick: all picks are thought out from there."""
-    first = view.take(slice(None))
-    first.picks[:] = 0
-    first.legal = first.hand.copy()
-    first.count = first.seat.copy()
-    return first
+    also: int64 [N, D], its actions.
+    """
+    there = (np.sort(lines.actions, axis=1) == np.sort(also, axis=1)[lines.owner]).all(axis=1) & ~lines.moon
+    missing = np.flatnonzero(np.bincount(lines.owner, there, len(also)) == 0)
+    owner = np.concatenate([lines.owner, missing])
+    order = np.argsort(owner, kind="stable")
+    return Lines(
+        owner=owner[order],
+        actions=np.concatenate([lines.actions, also[missing]])[order],
+        moon=np.concatenate([lines.moon, missing < 0])[order],
+        extra=np.concatenate([lines.extra, missing >= 0])[order],
+    )
 
 
 def _joined(lines: list[list[Line]]) -> Lines:
@@ -132,6 +129,7 @@ def _joined(lines: list[list[Line]]) -> Lines:
         owner=np.repeat(np.arange(len(lines)), sizes),
         actions=np.array([actions for actions, _ in flat], np.int64),
         moon=np.array([moon for _, moon in flat], np.bool_),
+        extra=np.zeros(len(flat), np.bool_),
     )
 
 

@@ -12,7 +12,7 @@ from hearts_agents.rule import RuleAgent
 from hearts_agents.search_lines import Lines
 from hearts_env.cards import Bools, Ints
 from hearts_env.engine import step
-from hearts_env.executor import in_threads
+from hearts_env.executor import chosen, in_threads
 from hearts_env.lookup import Lookup
 from hearts_env.rewards import payoff
 from hearts_env.state import PASS, State
@@ -46,7 +46,7 @@ class Race:
         """Before the first world."""
         size = len(lines)
         value, gain, square = np.zeros((3, size))
-        return Race(lines, np.zeros(size, np.int64), value, gain, square, np.ones(size, np.bool_))
+        return Race(lines, np.zeros(size, np.int64), value, gain, square, ~lines.extra)
 
     @property
     def mean_gain(self) -> Numbers:
@@ -71,7 +71,7 @@ class Race:
     def open(self) -> Bools:
         """bool [K]: the lines left in views that still have a choice, and their first lines to compare with."""
         left = np.bincount(self.lines.owner, self.alive)
-        still: Bools = (self.alive | self.leads) & (left > 1)[self.lines.owner]
+        still: Bools = (self.alive | self.leads | self.lines.extra) & (left > 1)[self.lines.owner]
         return still
 
     def add(self, rows: Ints, values: Numbers) -> None:
@@ -139,20 +139,38 @@ def _values(drawn: State, local: Ints, lines: Lines, rows: Ints, view: View, pol
     drawn: W worlds for each of some views.  local: int64 [rows], the place of each line's view among these.
     """
     batch = len(drawn) // (int(local.max()) + 1)
-    table = (local[:, None] * batch + np.arange(batch)).reshape(-1)
+    world = (local[:, None] * batch + np.arange(batch)).reshape(-1)
     line = np.repeat(rows, batch)
-    result = np.empty(len(table))
+    result = np.empty(len(world))
 
     def some(part: slice) -> None:
         for begin in range(part.start, part.stop, ROWS):
             here = slice(begin, min(begin + ROWS, part.stop))
-            state, chosen = drawn.take(table[here]), line[here]
-            seat = view.seat[lines.owner[chosen]]
-            play_out(view.lookup, state, seat, lines.actions[chosen], lines.moon[chosen], policies)
-            result[here] = payoff(view.lookup, state.points)[np.arange(len(seat)), seat]
+            seat = view.seat[lines.owner[line[here]]]
+            points = outcomes(view.lookup, policies, drawn, world[here], seat, lines, line[here])
+            result[here] = payoff(view.lookup, points)[np.arange(len(seat)), seat]
 
-    in_threads(len(table), some)
+    in_threads(len(world), some)
     return result.reshape(len(rows), batch)
+
+
+def outcomes(
+    info: Lookup, policies: Policies, worlds: State, world: Ints, seat: Ints, lines: Lines, line: Ints
+) -> NDArray[np.integer]:
+    """The points of L deals played to their end, [L, P]; `worlds` stays as it is.
+
+    world: int64 [L], the row of `worlds` that each begins in.  seat: int64 [L], whose line it is.  line: int64 [L],
+    which of `lines`.
+    """
+    actions, moon = lines.actions[line], lines.moon[line]
+    if chosen() == "compiled":
+        from hearts_agents import search_loops
+
+        minds = policies.base.weights, policies.shooter.weights
+        return search_loops.outcomes(info, minds, worlds, world, seat, actions, moon)
+    state = worlds.take(world)
+    play_out(info, state, seat, actions, moon, policies)
+    return state.points
 
 
 def play_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: Policies) -> None:

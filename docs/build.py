@@ -31,6 +31,7 @@ from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "benchmarks" / "results" / "small_hearts.json"
+LADDER = ROOT / "benchmarks" / "results" / "ladder.json"
 
 
 def fields() -> str:
@@ -167,6 +168,27 @@ class _Overheard:
         return actions
 
 
+def ladder() -> str:
+    """What each agent wins from each other, and the time that it takes."""
+    kept = json.loads(LADDER.read_text(encoding="utf-8"))
+    names, payoffs = kept["agents"], {}
+    for meeting in kept["meetings"]:
+        for (name, _), (other, _), payoff in zip(
+            meeting["seats"], meeting["seats"][::-1], meeting["payoffs"], strict=True
+        ):
+            payoffs[name, other] = f"{payoff['payoff']:+.2f} ± {payoff['payoff_se']:.2f}"
+    rows = []
+    for name in names:
+        times = [f"{each:.2g}" for each in kept["milliseconds"][name].values()]
+        won = [payoffs.get((name, other), "-") for other in names]
+        rows.append((f"`{name}`", *won, f"{kept['moons'][name]:.1%}", *times))
+    head = ("agent", *(f"against `{name}`" for name in names), "moons", "ms a decision, one table", "64 tables at once")
+    counted = (
+        f"{kept['deals']} deal ids, {kept['seatings_a_pair']} seatings a pair; {kept['machine']['cpu']}, one core."
+    )
+    return f"{table(head, rows)}\n\n{counted}"
+
+
 def _small() -> dict[str, Any]:
     """What benchmarks/small_hearts.py found last."""
     kept: dict[str, Any] = json.loads(SMALL.read_text(encoding="utf-8"))
@@ -215,6 +237,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "sizes": sizes,
     "agents": agents,
+    "ladder": ladder,
     "weights": weights,
     "bench": benchmark_tables.bench,
     "players": benchmark_tables.players,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
 from hearts_agents import AgentError, make
 from hearts_agents.rule import RuleAgent
 from hearts_agents.search import SearchAgent
-from hearts_agents.search_lines import kinds, shooting
-from hearts_agents.search_race import Policies, play_out
+from hearts_agents.search_lines import Lines, kinds, shooting
+from hearts_agents.search_race import Policies, outcomes, play_out
 from hearts_env.agent import Agent
 from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, parse_card
 from hearts_env.engine import legal, step
@@ -22,46 +20,11 @@ from hearts_env.notation import parse_position
 from hearts_env.rewards import payoff
 from hearts_env.rules import Rules
 from hearts_env.state import PASS
-from hearts_env.view import View, view
+from hearts_env.view import view
 from hearts_env.worlds import worlds
-from test_agents import VARIANTS, dealt, redealt
+from test_agents import VARIANTS, dealt
 
 QUICK = "search:6"
-
-
-@pytest.mark.parametrize("variant", [*VARIANTS, *(f"num_players={seats}" for seats in range(2, 8))])
-def test_search_plays_only_legal_actions_in_every_variant(variant: str) -> None:
-    rules = Rules.parse(variant)
-    lineup = np.arange(rules.num_players) % 2
-    result = play(rules, [make("search:3"), make("random:1")], lineup, np.arange(2))
-    assert (result.deals == 1).all()
-
-
-def test_search_plays_whole_games() -> None:
-    result = play(Rules(target=40), [make("search:2")], [0] * 4, np.arange(2), games=True)
-    assert result.winners.any(axis=1).all()
-
-
-@pytest.mark.parametrize("variant", ["standard", "two_player", "omnibus", "partnership", "six"])
-def test_search_acts_the_same_in_any_batch_and_whatever_the_hidden_cards(variant: str) -> None:
-    rules = Rules.parse(variant)
-    info, rng = lookup(rules), np.random.default_rng(1)
-    state, agent = dealt(rules, np.arange(4)), make(QUICK)
-    while not state.over.all():
-        rows = np.flatnonzero(~state.over)
-        seen = view(info, state).take(rows)
-        before = seen.take(slice(None))
-        actions = agent.act(seen)
-        check_actions(seen, actions, agent.name)
-        assert all(np.array_equal(getattr(seen, f.name), getattr(before, f.name)) for f in fields(View)[1:])
-        alone = int(rng.integers(len(rows)))
-        if rng.random() < 0.25:  # other agents, so that nothing is remembered
-            assert make(QUICK).act(seen.take(np.array([alone])))[0] == actions[alone]
-            blind = view(info, redealt(state, rng)).take(rows)
-            assert np.array_equal(make(QUICK).act(blind), actions)
-        chosen = np.zeros(len(state), np.int64)
-        chosen[rows] = actions
-        step(info, state, chosen)
 
 
 def test_search_chooses_the_same_in_threads_and_under_both_executors() -> None:
@@ -137,6 +100,32 @@ def test_play_outs_of_the_base_policy_are_the_games_it_plays() -> None:
             actions = RuleAgent().act(seen)[:, None]
             play_out(info, tried, seen.seat, actions, np.zeros(40, np.bool_), policies)
             assert np.array_equal(tried.points, end.points)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_compiled_play_outs_end_as_those_that_step_through_the_deal(variant: str) -> None:
+    """Lines at random times of random deals, for the moon and not, in worlds that fit."""
+    pytest.importorskip("numba")
+    rules = Rules.parse(variant)
+    info, policies = lookup(rules), Policies(RuleAgent(), shooting(RuleAgent()))
+    state = dealt(rules, np.arange(6) * len(rules.pass_cycle))
+    line = np.repeat(np.arange(12), 3)
+    world = line // 2 * 3 + np.tile(np.arange(3), 12)
+    for count in range(1000):
+        seen = view(info, state)
+        if state.over.any():
+            break
+        if count % 13 == 0:
+            passing = bool((seen.phase == PASS).all())
+            picks = [cards_in(int(hand))[-info.pass_count :] for hand in seen.hand]
+            actions = np.array(picks) if passing else policies.base.act(seen)[:, None]
+            moon = np.tile([False, True], 6)
+            lines = Lines(np.repeat(np.arange(6), 2), np.repeat(actions, 2, axis=0), moon, ~moon)
+            asked = (info, policies, worlds(seen, 3), world, seen.seat[line // 2], lines, line)
+            quick = outcomes(*asked)
+            with using("numpy"):
+                assert np.array_equal(outcomes(*asked), quick)
+        step(info, state, make("random:2").act(seen))
 
 
 def test_a_candidates_payoff_is_the_mean_over_the_worlds() -> None:

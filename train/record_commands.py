@@ -8,9 +8,12 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import tyro
+
+if TYPE_CHECKING:
+    from hearts_env.record import Record
 
 WRONG_RECORD = 1
 """Exit code of `hearts check` when a record is wrong."""
@@ -62,12 +65,16 @@ class CheckRecords:
 
 @dataclass(frozen=True)
 class ShowRecord:
-    """Print a record for people, trick by trick."""
+    """Print a record for people, trick by trick, and if asked what an agent would have done."""
 
     file: _File
     """The records, one JSON object a line; - reads standard input."""
     line: int = 1
     """Which line, the first is 1."""
+    agent: str | None = None
+    """Judge every decision by this agent: what it would have done and why, and what was lost by not doing it."""
+    seat: tuple[int, ...] = ()
+    """Judge the decisions of these seats only."""
 
     def run(self) -> int:
         """Print it."""
@@ -80,8 +87,23 @@ class ShowRecord:
             text = next(itertools.islice(read_lines(stream), self.line - 1, None), None)
         if text is None:
             raise ValueError(f"{self.file} has no line {self.line}")
-        print(show(Record.parse(text)))
+        record = Record.parse(text)
+        if any(not 0 <= seat < record.rules.num_players for seat in self.seat):
+            raise ValueError(f"--seat {' '.join(map(str, self.seat))}: seats are 0 to {record.rules.num_players - 1}")
+        print(show(record))
+        if self.agent is not None:
+            self._judge(record, self.agent)
         return 0
+
+    def _judge(self, record: Record, name: str) -> None:
+        from hearts_agents import make
+        from hearts_train.review import judged_table, review, summary
+        from hearts_train.terminal import console
+
+        judged, out = review(record, make(name), self.seat), console()
+        out.print()
+        out.print(judged_table(judged, name))
+        out.print("\n".join(summary(judged, record.names, record.rules.num_players)))
 
 
 @dataclass(frozen=True)
