@@ -12,7 +12,7 @@ from hearts_env.encode import WORD_BITS, Layout, unpack, write_order
 from hearts_env.engine import ALL, finish, score
 from hearts_env.executor import executed
 from hearts_env.kernels import Game, Tables, game, legal_at, pick_at, play_at
-from hearts_env.kernels_view import Shape, Views, blank, card_points_of, see, shape, write
+from hearts_env.kernels_view import Shape, Views, card_points_of, see, shape, write
 from hearts_env.lookup import Lookup
 from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
 from hearts_env.view import seats_of_plays
@@ -51,9 +51,11 @@ class OneTable:
     def __init__(self, lookup: Lookup, state: State) -> None:
         self.lookup = lookup
         self.state = state
-        self.numbers = _memories(Tables, state)
+        self.numbers: Any = Tables(*map(memoryview, state))
         """The arrays of the State, whose items are Python's numbers: `numbers.turn[0]`.  The memory is the same."""
         self._game = _plain_game(lookup)
+        # What a seat sees, written anew for each: a dict takes the places of any array.
+        self._seen: Any = Views._make({} for _ in Views._fields)
         self._held: Held | None = None
 
     def legal(self) -> int:
@@ -95,21 +97,16 @@ class OneTable:
         return np.concatenate([bits, order[0]])
 
     def _encode(self, layout: Layout, seat: int) -> Bytes:
-        made, seen = _plain_shape(self.lookup, layout.seats), _memories(Views, blank(self.lookup, 1))
+        made = _plain_shape(self.lookup, layout.seats)
         words = cast(Any, [0] * made.words)
-        see(self._game, self.numbers, 0, seat, seen, 0)
-        write(self._game, made, seen, 0, words)
+        see(self._game, self.numbers, 0, seat, self._seen, 0)
+        write(self._game, made, self._seen, 0, words)
         # The writer leaves in a word what has run over into the next one, which 64 bits would lose.
         return unpack(layout, np.array([word & _WORD for word in words], np.uint64).view(np.int64))
 
     def copy(self) -> OneTable:
         """The same table, sharing nothing that changes."""
         return OneTable(self.lookup, self.state.copy())
-
-
-def _memories(kind: Any, arrays: Any) -> Any:
-    """Arrays as what gives and takes Python's numbers, in the same memory."""
-    return kind(*(memoryview(array) for array in arrays))
 
 
 @lru_cache(maxsize=1024)
