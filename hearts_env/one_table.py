@@ -51,7 +51,7 @@ class OneTable:
     def __init__(self, lookup: Lookup, state: State) -> None:
         self.lookup = lookup
         self.state = state
-        self.numbers: Any = Tables(*map(memoryview, state))
+        self.numbers: Any = Tables(*(memoryview(array) for array in cast(Any, state)))
         """The arrays of the State, whose items are Python's numbers: `numbers.turn[0]`.  The memory is the same."""
         self._game = _plain_game(lookup)
         # What a seat sees, written anew for each: a dict takes the places of any array.

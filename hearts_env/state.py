@@ -6,7 +6,7 @@ played in a deal (P * H), `A` actions (54), `D` decisions a seat makes in a deal
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -102,7 +102,7 @@ class State:
 
     def take(self, rows: Rows | Bools) -> State:
         """A copy of some tables."""
-        return State(*(rows_of(array, rows) for array in self))
+        return State(*rows_of(self, rows))
 
     def part(self, rows: slice) -> State:
         """Some tables, sharing their memory."""
@@ -131,8 +131,11 @@ class State:
 _NAMES = tuple(field.name for field in fields(State))
 
 
-def rows_of(array: NDArray[Any], rows: Rows | Bools) -> NDArray[Any]:
-    """A copy of some rows; by `take` where it can, which is twice as fast as indexing."""
-    if isinstance(rows, np.ndarray) and rows.dtype != np.bool_:
-        return array.take(rows, axis=0)
-    return np.array(array[rows])
+def rows_of(arrays: Iterable[NDArray[Any]], rows: Rows | Bools) -> Iterator[NDArray[Any]]:
+    """A copy of some rows of each array; by `take` where it can, which is twice as fast as indexing."""
+    if isinstance(rows, slice):
+        return (array[rows].copy() for array in arrays)
+    places: Any = np.asarray(rows)
+    if places.dtype == np.bool_:
+        places = np.flatnonzero(places)
+    return (array.take(places, axis=0) for array in arrays)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,11 +56,11 @@ class View:
 
     def take(self, rows: Rows | Bools) -> View:
         """Some of the views, as a copy."""
-        return View(self.lookup, *(rows_of(getattr(self, name), rows) for name in _NAMES))
+        return View(self.lookup, *rows_of(_arrays_of(self), rows))
 
     def part(self, rows: slice) -> View:
         """Some of the views, sharing their memory."""
-        return View(self.lookup, *(getattr(self, name)[rows] for name in _NAMES))
+        return View(self.lookup, *(array[rows] for array in _arrays_of(self)))
 
     @property
     def trick(self) -> NDArray[np.int8]:
@@ -108,17 +109,18 @@ class View:
         return keys
 
 
-_NAMES = tuple(field.name for field in fields(View))[1:]
+_arrays_of = attrgetter(*(field.name for field in fields(View) if field.name != "lookup"))
 
 
 @executed
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """The view of one seat at each table: of the seat to act, or of `seats` (int [N]).
 
-    Tables whose deal is over are seen from seat 0 unless `seats` says otherwise.
+    Tables whose deal is over are seen from seat 0 unless `seats` says otherwise.  Raises IndexError for a seat that is
+    not at the table.
     """
     players, turn = lookup.num_players, state.turn
-    seat = np.maximum(turn, 0) if seats is None else np.asarray(seats).astype(np.int8)
+    seat = np.maximum(turn, 0) if seats is None else _narrow(players, np.asarray(seats, np.int64))
     actions, begins = legal(lookup, state), begins_of(len(state), players)
     here = begins + seat
     # Seat by seat in memory (hence the transposes): the encoding goes through these columns one at a time.
@@ -169,6 +171,13 @@ def seats_of_plays(lookup: Lookup, plays: NDArray[np.int8], leaders: NDArray[np.
 
 
 ALL_SUITS = 2**NUM_SUITS - 1
+
+
+def _narrow(num_players: int, seats: Ints) -> NDArray[np.int8]:
+    bad = np.flatnonzero((seats < 0) | (seats >= num_players))
+    if len(bad):
+        raise IndexError(f"seat {seats[bad[0]]} at table {bad[0]}: seats are 0 to {num_players - 1}")
+    return seats.astype(np.int8)
 
 
 def _seats_from(num_players: int, seat: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from hearts_env.cards import HEARTS, NUM_CARDS, QS_SET, Sets, cards_in
+from hearts_env.cards import HEARTS, NUM_CARDS, QS_SET, Sets, cards_in, choose
 from hearts_env.encode import (
     MAX_SEATS,
     MAX_TRICKS,
@@ -22,10 +22,10 @@ from hearts_env.encode import (
     rule_flags,
     unpack,
 )
-from hearts_env.engine import step
+from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.lookup import lookup
 from hearts_env.rules import Rules
-from hearts_env.state import DEAL_OVER, PASS, PLAY
+from hearts_env.state import DEAL_OVER, PASS, PLAY, State
 from hearts_env.view import View, view
 from tables import random_actions, random_pair
 
@@ -156,8 +156,21 @@ def test_tables_are_encoded_as_their_views_are() -> None:
             step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
 
 
+def test_more_tables_than_are_encoded_at_a_time_are_encoded_as_each_alone() -> None:
+    info, ids = lookup(Rules()), np.arange(5000)
+    state = State.empty(info, len(ids))
+    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids))
+    for _ in range(30):
+        step(info, state, choose(legal(info, state), np.random.default_rng(0).random(len(ids))))
+    shape, seen = layout(info, order=True), view(info, state)
+    rows = encode_tables(shape, info, state)
+    np.testing.assert_array_equal(rows, encode(shape, seen))
+    np.testing.assert_array_equal(rows[:, : shape.bits], unpack(shape, encode_packed(shape, seen)))
+    for row in (0, 511, 512, 4095, 4096, 4999):
+        np.testing.assert_array_equal(rows[[row]], encode_tables(shape, info, state.take(np.array([row]))))
+
+
 def test_65536_tables_with_observations_fit_in_a_gibibyte() -> None:
-    from hearts_env.state import State
 
     info = lookup(Rules())
     tables = 65_536

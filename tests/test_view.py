@@ -136,6 +136,15 @@ def test_random_numbers_of_a_decision_do_not_depend_on_the_batch() -> None:
         assert view(info, state.take([row])).key[0] == keys[row]
 
 
+@pytest.mark.parametrize("seat", [4, -1, 300])
+def test_a_seat_that_is_not_at_the_table_sees_nothing(seat: int) -> None:
+    info = lookup(Rules())
+    state = State.empty(info, 2)
+    deal(info, state, shuffle(info, [1, 2]))
+    with pytest.raises(IndexError, match=f"seat {seat} at table 1: seats are 0 to 3"):
+        view(info, state, [3, seat])
+
+
 def test_a_view_shares_no_memory_with_the_state() -> None:
     _, state = play_some(4, 4, 20)
     info = lookup(Rules())
