@@ -154,6 +154,7 @@ def highest(sets: Sets) -> Ints:
     return np.frexp(sets.astype(np.float64))[1].astype(np.int64) - 1
 
 
+@executed
 def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
     """The sets spelled out: uint8 [..., size] of 0 and 1, one place a card (or action)."""
     as_bytes = np.ascontiguousarray(sets, dtype="<i8")[..., None].view(np.uint8)

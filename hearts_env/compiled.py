@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hearts_env import kernels, kernels_random, kernels_view, kernels_worlds
 from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
-from hearts_env.encode import Layout, write_order
+from hearts_env.encode import WORD_BITS, Layout, write_order
 from hearts_env.executor import in_threads
 from hearts_env.held import Held
 from hearts_env.kernels import NONE_BAD, SOME_END, game, some_tables, tables
@@ -31,6 +31,14 @@ def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
     return chosen
 
 
+def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
+    """See `cards.members`."""
+    sets = np.ascontiguousarray(sets, np.int64)
+    out = (np.empty if size <= WORD_BITS else np.zeros)((*sets.shape, size), np.uint8)
+    kernels_view.members(sets.reshape(-1), size, out.reshape(-1))
+    return out
+
+
 def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     """See `engine.shuffle`."""
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
@@ -47,10 +55,8 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
 def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
     """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
     numbers = np.arange(len(state))[rows]
-    shape = (len(numbers), lookup.num_players)
-    kernels.begin_deal(
-        game(lookup), tables(state), numbers, np.ascontiguousarray(np.broadcast_to(hands, shape), np.int64)
-    )
+    dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), lookup.num_players)), np.int64)
+    in_threads(len(numbers), lambda some: kernels.begin_deal(game(lookup), tables(state), numbers[some], dealt[some]))
 
 
 def legal(lookup: Lookup, state: State) -> Sets:
@@ -113,7 +119,7 @@ def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     made = shape(view.lookup, layout.seats)
     packed = np.empty((len(view), made.words), np.int64)
-    kernels_view.encode_packed(game(view.lookup), made, views(view), room(made), packed)
+    kernels_view.encode_packed(game(view.lookup), made, views(view), packed)
     return packed
 
 

@@ -97,7 +97,10 @@ def deal(
     """
     new_game = state.phase[rows] == GAME_OVER
     state.deal_no[rows] = np.where(new_game, 0, state.deal_no[rows] + 1) if deal_no is None else deal_no
-    state.scores[rows] = np.where(new_game[:, None], 0, state.scores[rows]) if scores is None else scores
+    if scores is None:
+        state.scores[rows] *= ~new_game[:, None]
+    else:
+        state.scores[rows] = scores
     state.key[rows] = key
     begin_deal(lookup, state, rows, hands)
 

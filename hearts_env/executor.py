@@ -106,8 +106,8 @@ def use_threads(number: int | None) -> int:
     """Let loops over whole deals share the tables among so many threads; None leaves it to HEARTS_THREADS, or else 1.
 
     Results do not depend on it.  One is the default because whoever runs many processes has work for every core
-    already.  It is for the compiled loops of `engine.shuffle` and `playout`, which let go of Python's lock; numpy
-    has one thread.  Returns the number that is used from now on.  Raises ExecutorError.
+    already.  It is for the compiled loops of `engine.shuffle`, `engine.deal` and `playout`, which let go of Python's
+    lock; numpy has one thread.  Returns the number that is used from now on.  Raises ExecutorError.
     """
     given = os.environ.get(THREADS, "") if number is None else str(number)
     if not given.isascii() or not (given or "1").isdigit() or not 1 <= int(given or 1) <= MAX_THREADS:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numba import typeof
 
-from hearts_env.cards import Bytes, Ints
+from hearts_env.cards import Bytes, Ints, Sets
 from hearts_env.encode import Layout, layout
 from hearts_env.kernel import Number, kernel
 from hearts_env.kernels import Game, finish, game, legal_at, step_at, tables
-from hearts_env.kernels_view import Room, Shape, blank, room, see, shape, unpack, write
+from hearts_env.kernels_view import Shape, blank, room, see, shape, unpack, write
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.machine_code import pick_up, put_down, words_of
 from hearts_env.rules import Rules
@@ -26,7 +26,7 @@ class Arguments(NamedTuple):
     shape: Shape
     tables: State
     seen: View
-    room: Room
+    words: Sets
     row: Bytes  # uint8 [1, F]
 
 
@@ -64,7 +64,7 @@ def _arguments(info: Lookup, state: State, shown: Layout) -> Arguments:
         shape=made,
         tables=tables(state),
         seen=blank(info, 1),
-        room=room(made),
+        words=room(made),
         row=np.zeros((1, shown.size), np.uint8),
     )
 
@@ -100,5 +100,5 @@ def _step(memory: Ints, action: int) -> bool:
 def _encode(memory: Ints, seat: int) -> None:
     held = pick_up(memory, _KIND)
     see(held.game, held.tables, 0, seat, held.seen, 0)
-    write(held.game, held.shape, held.seen, 0, held.room.words)
-    unpack(held.shape, held.room, held.row[0])
+    write(held.game, held.shape, held.seen, 0, held.words)
+    unpack(held.shape, held.words, held.row[0])

@@ -86,11 +86,20 @@ def nth(cards: Number, at: Number) -> Number:
     return zeros_below(cards)
 
 
+def wide(number: Number) -> Number:
+    """The number in 64 bits, where it has fewer."""
+    return number
+
+
 def highest(cards: Number) -> Number:
     """The highest member of the set."""
     return cards.bit_length() - 1
 
 
-def set_eight(array: Bytes, place: Number, number: Number) -> None:
-    """Put the eight bytes of a uint64 at this place and the next seven, all within the array."""
-    array[place : place + 8] = np.array([number], "<u8").view(np.uint8)
+def set_bits(array: Bytes, place: Number, word: Number) -> None:
+    """Put the 64 bits of a number as bytes of 0 and 1 at this place and the next 63, all within the array."""
+    as_bytes = np.array([word & _WORD], "<u8").view(np.uint8)
+    array[place : place + 64] = np.unpackbits(as_bytes, bitorder="little")
+
+
+_WORD = 2**64 - 1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import (
     ADD,
+    ALL_CARDS,
     CLUBS,
     MOON_CHOICES,
     NO_CARD,
@@ -30,11 +31,21 @@ from hearts_env.cards import (
     Ints,
     Sets,
 )
-from hearts_env.kernel import Number, bit, inner, kernel
+from hearts_env.kernel import Number, bit, inner, kernel, wide
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
-from hearts_env.rulebook import breaks, legal_follow, legal_lead
+from hearts_env.rulebook import breaks, empty, legal_follow, legal_lead, less, select
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
-from hearts_env.tally import automatic_choice, deal_points, is_over, reset_exact, shooter
+from hearts_env.tally import (
+    automatic_choice,
+    deal_points,
+    everything,
+    is_over,
+    plain_points,
+    reached,
+    reset_exact,
+    shooter,
+    shoots,
+)
 
 _ARRAYS = [field.name for field in fields(State)]
 Tables: Any = namedtuple("Tables", _ARRAYS)  # type: ignore[misc]
@@ -160,14 +171,26 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
     hand = tables.hands[n, turn]
     if phase == PASS:
         return hand & ~tables.picks[n, turn]
-    led = tables.led[n]
-    if led != NO_SUIT:
-        first = -int(tables.count[n] < game.num_players)
-        return legal_follow(game.play, hand, game.suit_sets[led], first)
-    opening: Number = 0
-    if tables.count[n] == 0:
-        opening = opening_card(game, tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
-    return legal_lead(game.play, hand, -int(tables.broken[n]), opening)
+    played = tables.count[n]
+    opening = opening_limit(game, tables, n) if played == 0 else 0
+    suit = game.suit_sets[tables.led[n]]
+    return legal_cards(game, hand, suit, played < game.num_players, -int(tables.broken[n]), opening)
+
+
+@inner
+def legal_cards(game: Game, hand: Number, suit: Number, first: bool, broken: Number, opening: Number) -> Number:
+    """What may be played from a hand.  suit: the set of the suit led, 0 for a lead.  first: is it the first trick?"""
+    if suit == 0:
+        return legal_lead(game.play, hand, broken, opening)
+    if first:
+        return legal_follow(game.play, hand, suit, ALL_ONES)
+    return legal_follow(game.play, hand, suit, 0)
+
+
+@inner
+def opening_limit(game: Game, tables: State, n: int) -> Number:
+    """What the very first lead at table n is limited to; 0 for no limit."""
+    return opening_card(game, tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
 
 
 @inner
@@ -216,44 +239,80 @@ def step_at(game: Game, tables: State, n: int, action: Number) -> bool:
     return True
 
 
+class Trick(NamedTuple):
+    """The trick that is being played, as numbers of 64 bits."""
+
+    led: Number
+    suit: Number
+    """The set of the suit led, or 0."""
+    best: Number
+    best_seat: Number
+    beaters: Number
+    """The set of the cards that would win."""
+    cards: Number
+    """The set of those on the table."""
+
+
+NO_TRICK = Trick(NO_SUIT, 0, NO_CARD, NO_SEAT, ALL_CARDS, 0)
+"""Before a lead."""
+
+
+@inner
+def trick_at(game: Game, tables: State, n: int) -> Trick:
+    """The trick at table n."""
+    led, best, best_seat = wide(tables.led[n]), wide(tables.best[n]), wide(tables.best_seat[n])
+    return Trick(led, game.suit_sets[led], best, best_seat, game.beats[best], tables.table[n])
+
+
+@inner
+def put_trick(tables: State, n: int, trick: Trick) -> None:
+    """Make it the trick at table n."""
+    tables.led[n], tables.best[n], tables.best_seat[n] = trick.led, trick.best, trick.best_seat
+    tables.table[n] = trick.cards
+
+
+@inner
+def with_card(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
+    """The trick, and the card that seat `turn` plays to it."""
+    card = bit(action)
+    if trick.suit == 0:
+        led = wide(game.suit[action])
+        return Trick(led, game.suit_sets[led], action, turn, game.beats[action], card)
+    # By masks where a branch would be a guess.
+    wins = ~empty(trick.beaters & card)
+    best, best_seat = select(wins, action, trick.best), select(wins, turn, trick.best_seat)
+    beaters = select(wins, game.beats[action], trick.beaters)
+    return Trick(trick.led, trick.suit, best, best_seat, beaters, trick.cards | card)
+
+
+@inner
+def shown_void(trick: Trick, turn: Number, action: Number) -> Number:
+    """The bit of `State.voids` that a card played to this trick sets, or 0.  trick: with the card."""
+    return empty(bit(action) & trick.suit) & bit(NUM_SUITS * turn + trick.led)
+
+
 @inner
 def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
     """Play a card; was it the last of the deal?"""
-    turn, led = tables.turn[n], tables.led[n]
-    card, suit = bit(action), game.suit[action]
-    tables.hands[n, turn] ^= card
-    tables.table[n] |= card
-    played = tables.count[n]
+    turn, played = wide(tables.turn[n]), wide(tables.count[n])
+    trick = with_card(game, trick_at(game, tables, n), turn, action)
+    tables.hands[n, turn] ^= bit(action)
     tables.plays[n, played] = action
+    tables.voids[n] |= shown_void(trick, turn, action)
+    tables.broken[n] |= breaks(game.play, bit(action), trick.suit) != 0
     played += 1
     tables.count[n] = played
-    if breaks(game.play, card, game.suit_sets[led]) != 0:
-        tables.broken[n] = True
-    if led == NO_SUIT:
-        tables.led[n] = suit
-    elif suit != led:
-        tables.voids[n] |= 1 << (NUM_SUITS * turn + led)
-    if game.beats[tables.best[n]] & card:
-        tables.best[n] = action
-        tables.best_seat[n] = turn
-    tables.turn[n] = next_seat(game, turn)
-    return game.trick_ends[played] and _collect(game, tables, n, played)
-
-
-@inner
-def _collect(game: Game, tables: State, n: int, played: Number) -> bool:
-    """The winner captures the trick and leads the next one; was it the last?"""
-    winner = tables.best_seat[n]
-    tables.taken[n, winner] |= tables.table[n]
+    if not game.trick_ends[played]:
+        put_trick(tables, n, trick)
+        tables.turn[n] = next_seat(game, turn)
+        return False
+    winner = trick.best_seat
+    tables.taken[n, winner] |= trick.cards
+    put_trick(tables, n, NO_TRICK)
     tables.turn[n] = winner
-    tables.table[n] = 0
-    tables.led[n] = NO_SUIT
-    tables.best[n] = NO_CARD
-    tables.best_seat[n] = NO_SEAT
-    if played == game.num_plays:
-        return True
-    tables.leaders[n, played // game.num_players] = winner
-    return False
+    if played != game.num_plays:
+        tables.leaders[n, played // game.num_players] = winner
+    return bool(played == game.num_plays)
 
 
 @inner
@@ -273,7 +332,7 @@ def pass_cards(game: Game, tables: State, n: int) -> None:
     """All have picked: the cards change hands."""
     offset = offset_of(game, tables.deal_no[n])
     for seat in range(game.num_players):
-        got = tables.picks[n, (seat - offset) % game.num_players]
+        got = tables.picks[n, seats_between(game, offset, seat)]
         hand = (tables.hands[n, seat] & ~tables.picks[n, seat]) | got
         tables.hands[n, seat] = hand
         tables.start[n, seat] = hand
@@ -282,13 +341,11 @@ def pass_cards(game: Game, tables: State, n: int) -> None:
 @inner
 def begin_play(game: Game, tables: State, n: int) -> None:
     """The first trick begins."""
-    leader = 0
+    leader: Number = 0
     if game.lowest_club_leads:
         opening = opening_card(game, tables, n)
-        while leader < game.num_players - 1 and not tables.hands[n, leader] & opening:
-            leader += 1
-        if opening == 0:
-            leader = 0
+        for seat in range(game.num_players):
+            leader = select(empty(tables.hands[n, seat] & opening), leader, seat)
     else:
         leader = (tables.deal_no[n] + 1) % game.num_players
     tables.phase[n] = PLAY
@@ -301,6 +358,12 @@ def begin_play(game: Game, tables: State, n: int) -> None:
 def next_seat(game: Game, turn: Number) -> Number:
     """The seat to the left."""
     return 0 if turn + 1 == game.num_players else turn + 1
+
+
+@inner
+def seats_between(game: Game, first: Number, second: Number) -> Number:
+    """How many seats to the left of the first one the second is."""
+    return second - first + (game.num_players & less(second, first))
 
 
 @inner
@@ -347,7 +410,7 @@ def finish_some(ends: Ends) -> int:
         phase = ends.phase[n]
         choice: Number = ends.moon_action
         if phase == PLAY and ends.played[n] == ends.num_plays:
-            ends.shooter[n] = shooter(ends.score, ends.taken[n])
+            ends.shooter[n] = _shooter(ends.score, ends.taken[n])
             if ends.moon_chosen and ends.shooter[n] != NO_SEAT:
                 ends.phase[n], ends.turn[n] = MOON, ends.shooter[n]
                 choosing += 1
@@ -357,12 +420,27 @@ def finish_some(ends: Ends) -> int:
         else:
             continue
         seat, taken, scores, points = np.int64(ends.shooter[n]), ends.taken[n], ends.scores[n], ends.points[n]
-        if ends.moon_automatic:
-            choice = automatic_choice(ends.score, taken, seat, scores, points)
-        deal_points(ends.score, taken, seat, choice, points)
+        if seat == NO_SEAT:
+            choice = NO_CARD
+            for column in range(ends.score.num_players):
+                points[column] = plain_points(ends.score, taken[column])
+        else:
+            if ends.moon_automatic:
+                choice = automatic_choice(ends.score, taken, seat, scores, points)
+            deal_points(ends.score, taken, seat, choice, points)
         for column in range(ends.score.num_players):
             scores[column] = reset_exact(ends.score, scores[column] + points[column])
-        ends.choice[n] = NO_CARD if seat == NO_SEAT else choice
-        ends.phase[n] = GAME_OVER if is_over(ends.score, scores) != 0 else DEAL_OVER
+        ends.choice[n] = choice
+        over = reached(ends.score, scores) != 0 and is_over(ends.score, scores) != 0
+        ends.phase[n] = GAME_OVER if over else DEAL_OVER
         ends.turn[n] = NO_SEAT
     return choosing
+
+
+@inner
+def _shooter(score: ScoreNumbers, taken: Sets) -> Number:
+    """See `tally.shooter`, which takes longer: moons are rare."""
+    cards, shot = everything(score, taken), np.int64(0)
+    for seat in range(score.num_players):
+        shot |= shoots(score, taken, cards, seat)
+    return np.int64(NO_SEAT) if shot == 0 else shooter(score, taken)

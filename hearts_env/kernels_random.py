@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import (
-    ALL_CARDS,
-    MOON_CHOICES,
-    NO_CARD,
-    NO_SEAT,
-    NO_SUIT,
-    NUM_CARDS,
-    NUM_SUITS,
-    Bools,
-    Ints,
-    Sets,
-)
+from hearts_env.cards import MOON_CHOICES, NO_CARD, NUM_CARDS, Bools, Ints, Sets
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
-from hearts_env.kernel import Number, bit, count, inner, kernel, nth, zeros_below
-from hearts_env.kernels import Game, begin_play, next_seat, opening_card, pass_cards
-from hearts_env.lookup import ALL_ONES
-from hearts_env.playout import decision_key, unit
-from hearts_env.rulebook import breaks, empty, legal_follow, legal_lead, select
+from hearts_env.kernel import Number, bit, count, highest, inner, kernel, nth, wide, zeros_below
+from hearts_env.kernels import (
+    NO_TRICK,
+    Game,
+    begin_play,
+    legal_cards,
+    next_seat,
+    opening_limit,
+    pass_cards,
+    put_trick,
+    shown_void,
+    trick_at,
+    with_card,
+)
+from hearts_env.playout import FRACTION_BITS, decision_key, fraction
+from hearts_env.rulebook import breaks
 from hearts_env.state import MOON, PASS, PLAY, State
 
 _BUCKETS = 32
@@ -41,40 +41,41 @@ def shuffle(deck: int, hand_size: int, ids: NDArray[np.uint64], hands: Sets, roo
         seed = mix(ids[n])
         buckets[:] = 0
         for card in range(NUM_CARDS):
-            number: Number = np.uint64(card)
-            keys[card] = mix(seed + number * GOLDEN) & ~CARD_BITS | number
+            keys[card] = mix(seed + _STEPS[card]) & ~CARD_BITS | np.uint64(card)
         for card in range(NUM_CARDS):
             buckets[np.int64(keys[card] >> _BUCKET_SHIFT)] |= np.uint64(deck & bit(card))
-        bucket = 0
-        rest: Number = np.int64(buckets[0])
-        for seat in range(hands.shape[1]):
-            hand: Number = np.int64(0)
-            needed = hand_size
+        seat, end = 0, hand_size
+        dealt, hand = np.int64(0), np.int64(0)
+        for bucket in range(_BUCKETS):
             # A bucket has lower keys than the next one: only one that does not fit into the hand has to be sorted.
-            while count(rest) <= needed and bucket < _BUCKETS - 1:
-                hand |= rest
-                needed -= count(rest)
-                bucket += 1
-                rest = np.int64(buckets[bucket])
-            lowest = _lowest(keys, rest, needed)
-            hands[n, seat] = hand | lowest
-            rest ^= lowest
+            cards = np.int64(buckets[bucket])
+            hand |= cards
+            dealt += count(cards)
+            while dealt >= end and seat < hands.shape[1]:
+                cards = _last(keys, cards, dealt - end)
+                hands[n, seat] = hand ^ cards
+                hand = cards
+                seat += 1
+                end += hand_size
+
+
+_STEPS = np.arange(NUM_CARDS, dtype=np.uint64) * GOLDEN
 
 
 @inner
-def _lowest(keys: NDArray[np.uint64], cards: Number, size: Number) -> Number:
-    """So many cards of a set: those with the lowest keys."""
-    kept = cards
-    for _ in range(count(cards) - size):
-        highest: Number = np.int64(0)
-        rest = kept
-        while rest != 0:
-            card = zeros_below(rest)
-            if keys[card] > keys[highest] or not kept & bit(highest):
-                highest = card
-            rest &= rest - 1
-        kept &= ~bit(highest)
-    return kept
+def _last(keys: NDArray[np.uint64], cards: Number, size: Number) -> Number:
+    """So many cards of a set: those with the highest keys."""
+    rest, chosen = cards, np.int64(0)
+    for _ in range(size):
+        best = zeros_below(rest)
+        others = rest & (rest - 1)
+        while others != 0:
+            card = zeros_below(others)
+            best = card if keys[card] > keys[best] else best
+            others &= others - 1
+        chosen |= bit(best)
+        rest ^= bit(best)
+    return chosen
 
 
 @kernel
@@ -113,16 +114,26 @@ def play_random(game: Game, tables: State, seats: Bools, salt: Number) -> int:
 @inner
 def _random_member(cards: Number, key: Number, salt: Number, phase: Number, count: Number, turn: Number) -> Number:
     """A member of a set of legal actions."""
-    chance = unit(decision_key(key, np.uint64(phase), np.uint64(count), np.uint64(turn)), salt)
-    return choose_at(cards, chance)
+    number = fraction(decision_key(key, np.uint64(phase), np.uint64(count), np.uint64(turn)), salt)
+    return choose_whole(cards, np.int64(number))
+
+
+@inner
+def choose_whole(cards: Number, number: Number) -> Number:
+    """The member that `choose_at` gives for `number` of 2**FRACTION_BITS, without its slow way through float64.
+
+    There the product is rounded to as many bits, which may carry it to the next whole number.
+    """
+    product = number * count(cards)
+    half_of_last_bit = bit(highest(product | 1)) >> FRACTION_BITS
+    return nth(cards, (product + half_of_last_bit) >> FRACTION_BITS)
 
 
 @inner
 def _pick_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt: Number) -> int:
     """Pick random cards at table n for as long as one of `seats`, bool [P], is to pick; return how many."""
     hands, picks = tables.hands[n], tables.picks[n]
-    begin: Number = np.int64(tables.count[n])
-    turn = np.int64(tables.turn[n])
+    begin, turn = wide(tables.count[n]), wide(tables.turn[n])
     place, end = begin, game.num_players * game.pass_count
     while place < end and seats[turn]:
         picks[turn] |= bit(_random_member(hands[turn] & ~picks[turn], key, salt, PASS, place, turn))
@@ -139,50 +150,34 @@ def _pick_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt:
 @inner
 def _play_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt: Number) -> int:
     """Play random cards at table n for as long as one of `seats`, bool [P], is to play; return how many."""
-    hands, taken, plays = tables.hands[n], tables.taken[n], tables.plays[n]
-    begin: Number = np.int64(tables.count[n])
-    turn, voids = np.int64(tables.turn[n]), np.int64(tables.voids[n])
-    led, best, best_seat = np.int64(tables.led[n]), np.int64(tables.best[n]), np.int64(tables.best_seat[n])
-    table, broken = tables.table[n], -np.int64(tables.broken[n])
-    place, trick = begin, begin // game.num_players
-    end = (trick + 1) * game.num_players
-    suit, beaters = game.suit_sets[led], game.beats[best]
-    opening: Number = np.int64(0)
-    if place == 0:
-        opening = opening_card(game, tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
+    hands, plays = tables.hands[n], tables.plays[n]
+    begin, turn = wide(tables.count[n]), wide(tables.turn[n])
+    voids, broken = wide(tables.voids[n]), -wide(tables.broken[n])
+    trick = trick_at(game, tables, n)
+    place, trick_no = begin, begin // game.num_players
+    end = (trick_no + 1) * game.num_players
+    opening = opening_limit(game, tables, n) if place == 0 else wide(0)
     while place < game.num_plays and seats[turn]:
-        hand = hands[turn]
-        if led == NO_SUIT:
-            actions = legal_lead(game.play, hand, broken, opening)
-        else:
-            actions = legal_follow(game.play, hand, suit, -np.int64(trick == 0))
+        actions = legal_cards(game, hands[turn], trick.suit, trick_no == 0, broken, opening)
         action = _random_member(actions, key, salt, PLAY, place, turn)
-        card = bit(action)
-        hands[turn] = hand ^ card
+        hands[turn] ^= bit(action)
         plays[place] = action
-        table |= card
-        broken |= breaks(game.play, card, suit)
-        if led == NO_SUIT:
-            led = np.int64(game.suit[action])
-            suit = game.suit_sets[led]
-            opening = np.int64(0)
-        # By masks where a branch would be a guess.
-        voids |= empty(card & suit) & bit(NUM_SUITS * turn + led)
-        wins = ~empty(beaters & card)
-        best, best_seat = select(wins, action, best), select(wins, turn, best_seat)
-        beaters = select(wins, game.beats[action], beaters)
+        trick = with_card(game, trick, turn, action)
+        voids |= shown_void(trick, turn, action)
+        if broken == 0:
+            broken = breaks(game.play, bit(action), trick.suit)
+        opening = wide(0)
         place += 1
         turn = next_seat(game, turn)
         if place == end:
-            taken[best_seat] |= table
-            turn = best_seat
-            table, led, best, best_seat = np.int64(0), np.int64(NO_SUIT), np.int64(NO_CARD), np.int64(NO_SEAT)
-            suit, beaters = np.int64(0), np.int64(ALL_CARDS)
-            trick += 1
+            turn = trick.best_seat
+            tables.taken[n, turn] |= trick.cards
+            trick = NO_TRICK
+            trick_no += 1
             end += game.num_players
             if place != game.num_plays:
-                tables.leaders[n, trick] = turn
+                tables.leaders[n, trick_no] = turn
     tables.count[n], tables.turn[n], tables.voids[n], tables.broken[n] = place, turn, voids, broken != 0
-    tables.table[n], tables.led[n], tables.best[n], tables.best_seat[n] = table, led, best, best_seat
+    put_trick(tables, n, trick)
     made: int = place - begin
     return made

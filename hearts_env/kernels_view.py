@@ -9,12 +9,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hearts_env.cards import BLACK_MARIA, NO_CARD, NO_SEAT, NUM_SUITS, Bytes, Ints, Sets
+from hearts_env.cards import BLACK_MARIA, NO_SEAT, NUM_SUITS, Bytes, Ints, Sets
 from hearts_env.encode import (
     MAX_PICKS,
-    ONE_HOT,
     POINT_BITS,
     POINT_STEPS,
     SPECS,
@@ -24,10 +22,10 @@ from hearts_env.encode import (
     rule_bits,
     score_table,
 )
-from hearts_env.kernel import Number, bit, count, inner, kernel, set_eight
-from hearts_env.kernels import NONE_BAD, Game, legal_at, offset_of
+from hearts_env.kernel import Number, bit, count, inner, kernel, set_bits
+from hearts_env.kernels import NONE_BAD, Game, legal_at, offset_of, seats_between
 from hearts_env.lookup import Lookup
-from hearts_env.state import DEAL_OVER, MOON, PASS, PLAY, State
+from hearts_env.state import DEAL_OVER, PASS, PLAY, State
 from hearts_env.view import ALL_SUITS, View
 
 _ARRAYS = [field.name for field in fields(View) if field.name != "lookup"]
@@ -78,9 +76,7 @@ def see(game: Game, tables: State, n: int, me: Number, views: View, at: int) -> 
     views.hand[at] = tables.hands[n, me]
     views.legal[at] = legal_at(game, tables, n) if turn == me else 0
     views.picks[at] = tables.picks[n, me]
-    views.got[at] = (
-        0 if phase == PASS or offset == 0 else tables.picks[n, me - offset if me >= offset else me - offset + seats]
-    )
+    views.got[at] = 0 if phase == PASS or offset == 0 else tables.picks[n, seats_between(game, offset, me)]
     views.table[at] = tables.table[n]
     for column in range(seats):
         seat = me + column
@@ -118,10 +114,7 @@ def card_points_of(game: Game, taken: Number) -> Number:
 def _relative(game: Game, seat: Number, me: Number) -> Number:
     if seat < 0:
         return NO_SEAT
-    return seat - me if seat >= me else seat - me + game.num_players
-
-
-Pen: TypeAlias = tuple[Number, Number, Number]
+    return seats_between(game, me, seat)
 
 
 # -- encode ------------------------------------------------------------------------------------------------------------
@@ -156,30 +149,28 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes(*(spec.size for spec in SPECS))
+"""A constant for kernels: most places in an encoding are known when they are compiled."""
+assert tuple(spec.name for spec in SPECS) == Sizes._fields, "the writer goes through the blocks in their order"
 
 
 class Shape(NamedTuple):
     """A layout as kernels take it."""
 
-    size: Sizes
     absent: int
     """Columns of the seat blocks for seats that are not there."""
     words: int
     bits: int
     rule_bits: int
     score_bits: Sets  # int64 [target + 1]
-    one_hot: Sets = ONE_HOT
+    trick_bits: Sets  # int64 [C + 1]  by cards played
     point_bits: Sets = POINT_BITS
-    trick_bits: Sets = TRICK_BITS  # by cards played
 
 
 @lru_cache(maxsize=1024)
 def shape(lookup: Lookup, seats: int) -> Shape:
     """The Shape of the layouts with so many columns under these rules."""
     made = layout(lookup, pad=seats != lookup.num_players)
-    assert tuple(block.name for block in made) == Sizes._fields, "the writer goes through the blocks in their order"
     return Shape(
-        size=Sizes(*(block.per_seat or block.size for block in made)),
         absent=seats - lookup.num_players,
         words=made.words,
         bits=made.bits,
@@ -189,143 +180,166 @@ def shape(lookup: Lookup, seats: int) -> Shape:
     )
 
 
-class Room(NamedTuple):
-    """Memory to work in."""
-
-    words: Sets  # int64 [words]
-    bytes: Bytes  # uint8 [words * 8]  the same memory
-    spread: NDArray[np.uint64]  # uint64 [words * 8]
-    spread_bytes: Bytes  # uint8 [words * 64]  the same memory
-
-
-def room(shape: Shape) -> Room:
-    """Memory for encodings of this shape."""
-    words, spread = np.empty(shape.words, np.int64), np.empty(shape.words * 8, np.uint64)
-    return Room(words, words.view(np.uint8), spread, spread.view(np.uint8))
+def room(shape: Shape) -> Sets:
+    """Memory to work in, for one packed encoding."""
+    return np.empty(shape.words, np.int64)
 
 
 @kernel
-def encode_packed(game: Game, shape: Shape, views: View, room: Room, packed: Sets) -> None:
+def encode_packed(game: Game, shape: Shape, views: View, packed: Sets) -> None:
     """Fill `packed`, int64 [N, words]."""
     for n in range(len(packed)):
-        write(game, shape, views, n, room.words)
-        for word in range(shape.words):
-            packed[n, word] = room.words[word]
+        write(game, shape, views, n, packed[n])
 
 
 @kernel
-def encode(game: Game, shape: Shape, views: View, room: Room, out: Bytes) -> None:
-    """Fill the first `shape.bits` columns of `out`, uint8 [N, F]."""
+def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> None:
+    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].  words: room for one packed encoding."""
     for n in range(len(out)):
-        write(game, shape, views, n, room.words)
-        unpack(shape, room, out[n])
+        write(game, shape, views, n, words)
+        unpack(shape, words, out[n])
 
 
 @kernel
 def encode_tables(
-    game: Game, shape: Shape, tables: State, of_actor: bool, seats: Ints, one: View, room: Room, out: Bytes
+    game: Game, shape: Shape, tables: State, of_actor: bool, seats: Ints, one: View, words: Sets, out: Bytes
 ) -> int:
     """Fill the first `shape.bits` columns of `out`, uint8 [N, F].
 
-    seats: int64 [N] unless `of_actor`, see `view`.  one: room for one view.
+    seats: int64 [N] unless `of_actor`, see `view`.  one: room for one view.  words: see `encode`.
     """
     for n in range(len(out)):
         seat = max(tables.turn[n], 0) if of_actor else seats[n]
         if not 0 <= seat < game.num_players:
             return n
         see(game, tables, n, seat, one, 0)
-        write(game, shape, one, 0, room.words)
-        unpack(shape, room, out[n])
+        write(game, shape, one, 0, words)
+        unpack(shape, words, out[n])
     return NONE_BAD
 
 
+@kernel
+def members(sets: Sets, size: int, out: Bytes) -> None:
+    """Fill `out`, uint8 [N * size], with the lowest `size` bits of each set as bytes; those past 64 are left alone."""
+    for n in range(len(sets)):
+        place = n * size
+        if place + WORD_BITS <= len(out):
+            # Runs over into the next rows, which are written later.
+            set_bits(out, place, sets[n])
+        else:
+            for k in range(min(size, WORD_BITS)):
+                out[place + k] = sets[n] >> k & 1
+
+
 @inner
-def unpack(shape: Shape, room: Room, row: Bytes) -> None:
-    """The bits of `room.words` as bytes of 0 and 1, eight at a time in one number."""
+def unpack(shape: Shape, words: Sets, row: Bytes) -> None:
+    """The bits of the words as bytes of 0 and 1."""
     whole = shape.bits >> 6
     for word in range(whole):
-        bits: Number = np.uint64(room.words[word])
-        for place in range(0, 64, 8):
-            set_eight(row, word * 64 + place, _EIGHT_BYTES[bits & _LOWEST_BYTE])
-            bits >>= _BYTE
-    for place in range(whole * 64, shape.bits):
-        row[place] = room.words[whole] >> (place & 63) & 1
+        set_bits(row, word << 6, words[word])
+    rest: Number = np.uint64(shape.bits & 63)
+    if rest != 0:
+        # Not past the end of the row: the last 64 bits, some for the second time.
+        last = np.uint64(words[whole]) << _WORD - rest | np.uint64(words[whole - 1]) >> rest
+        set_bits(row, shape.bits - WORD_BITS, last)
 
 
-_LOWEST_BYTE, _BYTE = np.uint64(255), np.uint64(8)
-_EIGHT_BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").view("<u8").ravel()
-"""uint64 [256]: each byte as eight bytes of 0 and 1."""
+_WORD = np.uint64(WORD_BITS)
 
 
 @inner
 def write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
     """The packed encoding of view n."""
-    size, seats, phase = shape.size, game.num_players, views.phase[n]
-    playing = phase == PLAY
     pen = _write_cards(game, shape, views, n, words)
-    pen = _put(words, pen, views.legal[n], size.legal)
-    pen = _put(words, pen, shape.one_hot[phase if phase <= MOON else -1], size.phase)
-    picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
-    pen = _put(words, pen, shape.one_hot[picked if phase == PASS else -1], size.pick_no)
-    pen = _put(words, pen, shape.trick_bits[0 if phase == PASS else views.count[n]], size.trick_no)
-    pen = _put(words, pen, shape.one_hot[count(views.table[n]) if playing else -1], size.position)
-    pen = _put(words, pen, shape.one_hot[views.led[n]], size.led)
-    pen = _put(words, pen, shape.one_hot[views.best_seat[n]], (seats + shape.absent) * size.winning)
-    pen = _put(words, pen, shape.one_hot[views.offset[n]], size.offset)
+    pen = _put(words, pen, views.legal[n], SIZES.legal)
+    pen = _write_trick(game, shape, views, n, words, pen)
     pen = _write_seats(game, shape, views, n, words, pen)
-    pen = _put(words, pen, int(views.broken[n]), size.broken)
-    pen = _put(words, pen, shape.rule_bits, size.rules)
+    pen = _put(words, pen, int(views.broken[n]) | shape.rule_bits << SIZES.broken, SIZES.broken + SIZES.rules)
     if pen[1] > 0:
-        _put(words, pen, 0, WORD_BITS - pen[1])
+        words[pen[0]] = pen[2]
+
+
+Pen: TypeAlias = tuple[Number, Number, Number]
+"""The word that is being filled, how many of its bits are, and what with."""
 
 
 @inner
 def _write_cards(game: Game, shape: Shape, views: View, n: int, words: Sets) -> Pen:
     """The blocks of cards, up to those played."""
-    size, offset = shape.size, views.offset[n]
+    offset = views.offset[n]
     seen = views.hand[n]
     for seat in range(game.num_players):
         seen |= views.played[n, seat]
     kept = views.picks[n] & ~views.played[n, offset] if views.phase[n] != PASS and offset != 0 else 0
-    pen = _put(words, (0, 0, 0), views.hand[n], size.hand)
-    pen = _put(words, pen, game.deck & ~seen, size.out)
-    pen = _put(words, pen, views.picks[n], size.picks)
-    pen = _put(words, pen, views.got[n], size.got)
-    pen = _put(words, pen, kept, size.kept)
-    pen = _put(words, pen, views.table[n], size.trick)
-    pen = _put(words, pen, 0 if views.best[n] == NO_CARD else bit(views.best[n]), size.best)
+    pen = _put(words, (0, 0, 0), views.hand[n], SIZES.hand)
+    pen = _put(words, pen, game.deck & ~seen, SIZES.out)
+    pen = _put(words, pen, views.picks[n], SIZES.picks)
+    pen = _put(words, pen, views.got[n], SIZES.got)
+    pen = _put(words, pen, kept, SIZES.kept)
+    pen = _put(words, pen, views.table[n], SIZES.trick)
+    pen = _put(words, pen, _one_hot(views.best[n]), SIZES.best)
     for seat in range(game.num_players):
-        pen = _put(words, pen, views.played[n, seat], size.played)
-    return _skip(words, pen, shape.absent, size.played)
+        pen = _put(words, pen, views.played[n, seat], SIZES.played)
+    return _skip(words, pen, shape.absent, SIZES.played)
+
+
+@inner
+def _write_trick(game: Game, shape: Shape, views: View, n: int, words: Sets, pen: Pen) -> Pen:
+    """The blocks from the phase to the pass offset: so small that a word has room for all."""
+    phase = views.phase[n]
+    bits: Number = bit(phase) & bit(SIZES.phase) - 1
+    filled = SIZES.phase
+    if phase == PASS:
+        picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
+        bits |= bit(picked) << filled
+    else:
+        bits |= shape.trick_bits[views.count[n]] << filled + SIZES.pick_no
+    filled += SIZES.pick_no + SIZES.trick_no
+    if phase == PLAY:
+        bits |= bit(count(views.table[n])) << filled
+    filled += SIZES.position
+    bits |= _one_hot(views.led[n]) << filled
+    filled += SIZES.led
+    bits |= _one_hot(views.best_seat[n]) << filled
+    filled += (game.num_players + shape.absent) * SIZES.winning
+    bits |= bit(views.offset[n]) << filled
+    return _put(words, pen, bits, filled + SIZES.offset)
+
+
+@inner
+def _one_hot(value: Number) -> Number:
+    """One bit by value; none for -1."""
+    return bit(value + 1) >> 1
 
 
 @inner
 def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets, pen: Pen) -> Pen:
     """The blocks about seats from the voids to the scores."""
-    size, seats = shape.size, game.num_players
-    target: Number = len(shape.score_bits) - 1
+    seats, columns = game.num_players, game.num_players + shape.absent
+    voids: Number = 0
+    queens: Number = 0
+    bonuses: Number = 0
     for seat in range(seats):
-        pen = _put(words, pen, views.voids[n, seat], size.voids)
-    pen = _skip(words, pen, shape.absent, size.voids)
+        taken = views.taken[n, seat]
+        voids |= views.voids[n, seat] << seat * SIZES.voids
+        queens |= (taken >> BLACK_MARIA & 1) << seat
+        bonuses |= bit(seat) * int(taken & game.bonus != 0)
+    pen = _put(words, pen, voids, columns * SIZES.voids)
     for seat in range(seats):
         points: Number = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
-        pen = _put(words, pen, shape.point_bits[points], size.points)
-    pen = _skip(words, pen, shape.absent, size.points)
-    for seat in range(seats):
-        pen = _put(words, pen, views.taken[n, seat] >> BLACK_MARIA & 1, size.queen)
-    pen = _skip(words, pen, shape.absent, size.queen)
-    for seat in range(seats):
-        pen = _put(words, pen, int(views.taken[n, seat] & game.bonus != 0), size.bonus)
-    pen = _skip(words, pen, shape.absent, size.bonus)
+        pen = _put(words, pen, shape.point_bits[points], SIZES.points)
+    pen = _skip(words, pen, shape.absent, SIZES.points)
+    pen = _put(words, pen, queens | bonuses << columns, columns * (SIZES.queen + SIZES.bonus))
+    target: Number = len(shape.score_bits) - 1
     for seat in range(seats):
         score: Number = min(max(views.scores[n, seat], 0), target)
-        pen = _put(words, pen, shape.score_bits[score], size.scores)
-    return _skip(words, pen, shape.absent, size.scores)
+        pen = _put(words, pen, shape.score_bits[score], SIZES.scores)
+    return _skip(words, pen, shape.absent, SIZES.scores)
 
 
 @inner
 def _put(words: Sets, pen: Pen, bits: Number, size: Number) -> Pen:
-    """Write `bits`, `size` of them: the word that the pen is in, how much of it is filled, and what with."""
+    """Write `bits`, `size` of them, at most 63."""
     word, filled, begun = pen
     begun |= bits << filled
     filled += size

@@ -80,6 +80,8 @@ class ScoreNumbers(NamedTuple):
     """All ones where the sum of a side ends the game."""
     side_bits: int
     """The bits in which two seats of one side are alike."""
+    partner: int
+    """The bit in which a seat's number differs from its partner's, or 0 without teams."""
     single: int
     """How many seats win without a tie."""
     shares_ties: int
@@ -195,6 +197,7 @@ def _score_numbers(rules: Rules, points: dict[int, int], bonus: PointSets) -> Sc
         sides=_mask(teams),
         sides_end=_mask(rules.team_end == "team" and teams),
         side_bits=PARTNER - 1 if teams else ALL_ONES,
+        partner=PARTNER if teams else 0,
         single=PARTNER if teams else 1,
         shares_ties=_mask(rules.tie == "shared"),
         target=rules.target,

@@ -13,8 +13,9 @@ from hearts_env.rulebook import Column
 from hearts_env.state import State
 
 _PHASE_SHIFT, _COUNT_SHIFT = np.uint64(16), np.uint64(8)
-_FRACTION_SHIFT = np.uint64(11)
-_TO_UNIT = 2.0**-53
+FRACTION_BITS = 53
+"""As many as a float64 has."""
+_FRACTION_SHIFT = np.uint64(64 - FRACTION_BITS)
 
 
 def decision_key(table: Column, phase: Column, count: Column, seat: Column) -> Column:
@@ -27,7 +28,12 @@ def decision_key(table: Column, phase: Column, count: Column, seat: Column) -> C
 
 def unit(key: Column, salt: Column) -> Column:
     """A number in [0, 1) from a decision's key, float64; another one for another salt.  salt: `mix` of a uint64."""
-    return (mix(key ^ salt) >> _FRACTION_SHIFT) * _TO_UNIT
+    return fraction(key, salt) * 2.0**-FRACTION_BITS
+
+
+def fraction(key: Column, salt: Column) -> Column:
+    """The same as a whole number of FRACTION_BITS bits, uint64."""
+    return mix(key ^ salt) >> _FRACTION_SHIFT
 
 
 def salted(seed: int) -> NDArray[np.uint64]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from hearts_env.cards import ADD, NO_SEAT, QS_SET, SUBTRACT, Ints, count
-from hearts_env.lookup import PARTNER, ScoreNumbers
+from hearts_env.lookup import ScoreNumbers
 from hearts_env.rulebook import Column, empty, less, same, select
 
 Columns: TypeAlias = Any
@@ -37,7 +37,7 @@ def everything(rules: ScoreNumbers, taken: Columns) -> Column:
 
 def side_cards(rules: ScoreNumbers, taken: Columns, seat: int) -> Column:
     """The cards with which a seat may have shot the moon: its own, or its team's."""
-    return taken[seat] | (taken[(seat + PARTNER) % rules.num_players] & rules.team_moon)
+    return taken[seat] | (taken[seat ^ rules.partner] & rules.team_moon)
 
 
 def shooter(rules: ScoreNumbers, taken: Columns) -> Column:
@@ -115,7 +115,7 @@ def reset_exact(rules: ScoreNumbers, score: Column) -> Column:
 
 def side_score(rules: ScoreNumbers, scores: Columns, seat: int) -> Column:
     """The score that competes: the seat's own, or with teams the sum of its side."""
-    return scores[seat] + (scores[(seat + PARTNER) % rules.num_players] & rules.sides)
+    return scores[seat] + (scores[seat ^ rules.partner] & rules.sides)
 
 
 def lowest(rules: ScoreNumbers, scores: Columns) -> Column:
@@ -140,6 +140,6 @@ def reached(rules: ScoreNumbers, scores: Columns) -> Column:
     """All ones where a score, or the sum of a side, is one that ends the game, unless that goes on for a tie."""
     ends = scores[0] & 0
     for seat in range(rules.num_players):
-        counted = scores[seat] + (scores[(seat + PARTNER) % rules.num_players] & rules.sides_end)
+        counted = scores[seat] + (scores[seat ^ rules.partner] & rules.sides_end)
         ends = ends | ~less(counted, rules.end)
     return ends

@@ -115,7 +115,7 @@ MUTANTS = [
         ("a void is inferred from the card and not from the suit led", "engine", "(led & 3)", "(suit & 3)"),
         ("hearts stay broken in the next deal", "engine", "        (state.broken, False),\n", ""),
         ("seat 0 makes the moon choice", "engine", "state.turn[choosing] = state.shooter[choosing]", "state.turn[choosing] = 0"),
-        ("scores go on into the next game", "engine", "np.where(new_game[:, None], 0, state.scores[rows])", "state.scores[rows]"),
+        ("scores go on into the next game", "engine", "*= ~new_game[:, None]", "*= True"),
         ("a forced subtraction adds", "engine", 'SUBTRACT if lookup.rules.moon == "subtract" else ADD', "ADD"),
         # -- defaults and presets --------------------------------------------------------------------------------------
         ("the pass is left, across, right, hold", "rules", "return (1, 3, 2, 0)", "return (1, 2, 3, 0)"),

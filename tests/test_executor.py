@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from hearts_env import executor
-from hearts_env.cards import choose
+from hearts_env.cards import choose, members
 from hearts_env.encode import encode, encode_packed, layout
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.executor import EXECUTORS, VARIABLE, ExecutorError, use, using
@@ -62,6 +62,14 @@ def step_some(state: State, info: Any, rows: np.ndarray, actions: np.ndarray) ->
     step(info, moved, actions[rows])
     after.put(rows, moved)
     return after
+
+
+@needs_numba
+@pytest.mark.parametrize("shape", [(0,), (1,), (9,), (3, 5), (2, 0, 3)])
+def test_sets_are_spelled_out_alike_in_any_shape_and_size(shape: tuple[int, ...]) -> None:
+    sets = np.random.default_rng(0).integers(-(2**63), 2**63, shape)
+    for size in (0, 1, 7, 8, 9, 31, 32, 33, 52, 54, 55, 63, 64, 70):
+        assert_equal(*by_both(members, sets, size), f"size {size}")
 
 
 @needs_numba

@@ -14,11 +14,12 @@ from hearts_agents import make
 from hearts_agents.uniform import RandomAgent
 from hearts_env import executor
 from hearts_env.agent import PlaysOn
-from hearts_env.cards import Ints, choose
+from hearts_env.cards import NUM_ACTIONS, Ints, choose
 from hearts_env.executor import THREADS, ExecutorError, in_threads, use_threads, using
+from hearts_env.kernels_random import choose_whole
 from hearts_env.lookup import lookup
 from hearts_env.match import Result, play
-from hearts_env.playout import play_random
+from hearts_env.playout import FRACTION_BITS, play_random
 from hearts_env.rules import Rules
 from hearts_env.state import State
 from hearts_env.view import View
@@ -54,6 +55,17 @@ class Lowest:
 
     def act(self, view: View) -> Ints:
         return choose(view.legal, np.zeros(len(view)))
+
+
+def test_choosing_in_whole_numbers_rounds_as_float64_does() -> None:
+    whole = 1 << FRACTION_BITS
+    for size in range(1, NUM_ACTIONS + 1):
+        cards = (1 << size) - 1
+        bounds = [-(-whole * place // size) + off for place in range(size + 1) for off in range(-9, 10)]
+        numbers = [0, *(number for number in bounds if 0 <= number < whole)]
+        chances = np.array(numbers, np.float64) * 2.0**-FRACTION_BITS
+        chosen = choose(np.full(len(numbers), cards), chances).tolist()
+        assert [choose_whole(cards, number) for number in numbers] == chosen
 
 
 @needs_numba
