@@ -29,10 +29,10 @@ from hearts_train.cli import main  # noqa: E402
 from hearts_train.config import resumed  # noqa: E402
 from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
-from hearts_train.flat import state_size  # noqa: E402
-from hearts_train.league import duplicate_payoffs, lineups, mean_and_error  # noqa: E402
+from hearts_train.league import duplicate_payoffs, mean_and_error  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
-from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, train  # noqa: E402
+from hearts_train.others import lineups  # noqa: E402
+from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, shared_state, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
@@ -127,7 +127,7 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
 
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
     config = tiny(Path(), minibatch=10**9, tables=32)
-    learner = Learner(0, config, torch.zeros(3, state_size(config.spec)))
+    learner = Learner(0, config, shared_state(config))
     metrics = learner.iterate(0, 0, config.pace(Progress()))
     assert metrics["kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
@@ -300,7 +300,7 @@ def parts(learner: Learner) -> tuple[Any, ...]:
 
 
 def alone(config: TrainConfig) -> Learner:
-    return Learner(0, config, torch.zeros(3, state_size(config.spec)))
+    return Learner(0, config, shared_state(config))
 
 
 def test_a_checkpoint_from_before_there_were_weights_for_players_has_the_last_ones(tmp_path: Path) -> None:

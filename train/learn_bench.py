@@ -14,8 +14,7 @@ from hearts_env.executor import Executor, using
 from hearts_train.bench import BenchError
 from hearts_train.checkpoint import Progress
 from hearts_train.config import TrainConfig
-from hearts_train.flat import state_size
-from hearts_train.ppo import Learner
+from hearts_train.ppo import Learner, shared_state
 
 RUNS = 5
 CHUNK = 512
@@ -67,7 +66,7 @@ class _Worker:
         self._executor = executor
         self._config = config
         with using(executor):
-            self._learner = Learner(0, config, torch.zeros(3, state_size(config.spec)))
+            self._learner = Learner(0, config, shared_state(config))
 
     def round(self, number: int) -> dict[str, float]:
         """One iteration: microseconds a decision by what they went into."""
