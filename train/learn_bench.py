@@ -30,7 +30,8 @@ class Learning:
     tables: int
     minibatch: int
     decisions_per_s: float
-    """Decisions played and learned from."""
+    """Decisions played and learned from; forced ones are not counted."""
+    deals_per_s: float
     microseconds: dict[str, float]
     """Of these, for each decision, by what they went into."""
     products: float
@@ -55,7 +56,8 @@ def learning(config: TrainConfig, executors: Sequence[Executor]) -> list[Learnin
     for executor, seen in zip(executors, zip(*rounds, strict=True), strict=True):
         parts = {name: round(statistics.median(split[name] for split in seen), 2) for name in seen[0]}
         speed = round(statistics.median(_MICRO / sum(split.values()) for split in seen))
-        results.append(Learning(executor, config.tables, config.minibatch, speed, parts, round(floor, 2)))
+        deals = round(speed / statistics.median(worker.decisions_a_deal for worker in workers), 1)
+        results.append(Learning(executor, config.tables, config.minibatch, speed, deals, parts, round(floor, 2)))
     return results
 
 
@@ -65,6 +67,7 @@ class _Worker:
     def __init__(self, config: TrainConfig, executor: Executor) -> None:
         self._executor = executor
         self._config = config
+        self.decisions_a_deal = 0.0
         with using(executor):
             self._learner = Learner(0, config, shared_state(config))
 
@@ -79,6 +82,7 @@ class _Worker:
         total = float(abs(self._learner.rollout.payoffs.sum(axis=1)).max())
         if total > 1e-6:
             raise BenchError(f"the payoffs of a deal add up to {total}: must be 0")
+        self.decisions_a_deal = done["decisions"] / self._config.tables
         # On a busy machine the watch also counts the turns of others, in every part alike.
         share = _MICRO * worked / watch.total("") / done["decisions"]
         return {name: seconds * share for name, seconds in watch.seconds.items()}
