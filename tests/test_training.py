@@ -362,6 +362,29 @@ def test_a_crew_works_together_and_tells_who_failed_or_died() -> None:
             crew.each("double")
 
 
+CREW = """
+import os, signal
+from hearts_train.crew import Crew
+from hearts_train.stop import stop_requests
+class Worker:
+    def __init__(self, rank):
+        if rank == 0:  # worker 1 is still starting
+            os.killpg(os.getpgid(0), signal.SIGINT)
+    def answer(self):
+        return 7
+if __name__ == "__main__":
+    with stop_requests() as stop, Crew(2, Worker) as crew:
+        print(crew.each("answer"), stop.is_set())
+"""
+
+
+def test_ctrl_c_while_workers_are_starting_ends_none_of_them(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(CREW)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, start_new_session=True, timeout=120)
+    assert done.stdout.strip() == "[7, 7] True", done.stderr
+
+
 SCRIPT = """
 import sys
 from pathlib import Path
