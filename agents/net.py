@@ -145,15 +145,12 @@ class NetAgent:
         return self._net.outputs(packed)[0], members(view.legal, NUM_ACTIONS).view(np.bool_)
 
 
-def net_agent(name: str, detail: str) -> NetAgent:
-    """The agent for `net` or `net:PATH`, either of them perhaps with `?sample`; detail: what follows.
-
-    Raises NetError.
-    """
-    return NetAgent(Net.load(weights_of(detail)), name, sample=detail.endswith(SAMPLE))
+def net_agent(name: str) -> NetAgent:
+    """The agent `net` or `net:PATH`, either of them perhaps with `?sample`.  Raises NetError."""
+    return NetAgent(Net.load(weights_of(name)), name, sample=name.endswith(SAMPLE))
 
 
-def weights_of(detail: str) -> Path:
-    """Where the weights of `net` or `net:PATH` are; detail: what follows, or the path alone."""
-    path = detail.removesuffix(SAMPLE)
-    return Path(path) if path else SHIPPED
+def weights_of(name: str) -> Path:
+    """Where the weights of such an agent are; a name without `net` in front is a path."""
+    path = name.removesuffix(SAMPLE)
+    return SHIPPED if path == "net" else Path(path.removeprefix("net:"))

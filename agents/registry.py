@@ -54,7 +54,7 @@ def _net(name: str, detail: str) -> Agent:
     from hearts_agents.net_file import NetError
 
     try:
-        return net_agent(name, detail)
+        return net_agent(name)
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
 

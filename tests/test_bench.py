@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,23 @@ def test_a_layer_whose_module_is_missing_is_left_out_with_a_note(
     monkeypatch.setitem(bench.LAYERS, "aec", missing)
     assert Bench(quick=True, layers=("aec",)).run() == 0
     assert "aec left out: no such module" in capsys.readouterr().err
+
+
+def test_learning_is_a_layer_and_tells_where_the_time_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    path = tmp_path / "bench.json"
+    assert Bench(quick=True, layers=("train",), executors=("numpy",), json=path).run() == 0
+    (row,) = json.loads(path.read_text(encoding="utf-8"))["results"]
+    assert (row["layer"], row["executor"], row["num_players"]) == ("train", "numpy", 4)
+    # Of the 68 decisions in a deal of four, those with a choice.
+    assert 40 < row["decisions_per_s"] / row["deals_per_s"] < 60
+    assert sum(row["microseconds"].values()) == pytest.approx(1e6 / row["decisions_per_s"], rel=0.5)
+    assert "update: backward" in capsys.readouterr().out
+
+
+def test_without_torch_learning_is_left_out_with_a_note(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "hearts_train.learn_bench", None)
+    assert Bench(quick=True, layers=("train",)).run() == 0
+    assert "train left out" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from hearts_train.fast_net import ROWS  # noqa: E402
 from hearts_train.flat import FlatNet, state_size  # noqa: E402
 from hearts_train.learn_bench import learning  # noqa: E402
 from hearts_train.network import HeartsNet  # noqa: E402
-from hearts_train.ppo import Learner  # noqa: E402
+from hearts_train.ppo import Learner, shared_state  # noqa: E402
 from hearts_train.rollout import Batch  # noqa: E402
 
 CONFIG = TrainConfig(workers=1, tables=48, width=32, blocks=2)
@@ -28,7 +28,7 @@ GAMES = ["standard", "two_player", "partnership", "omnibus"]
 def learner(executor: Executor, **changes: Any) -> Learner:
     config = dataclasses.replace(CONFIG, **changes)
     with using(executor):
-        made = Learner(0, config, torch.zeros(3, state_size(config.spec)))
+        made = Learner(0, config, shared_state(config))
         assert (made.fast is not None) == (executor == "compiled")
         # Away from the start, where the policy is uniform and no unit of a bias is set.
         noise = torch.randn(made.flat.size, generator=torch.Generator().manual_seed(1))

@@ -29,10 +29,10 @@ from hearts_train.cli import main  # noqa: E402
 from hearts_train.config import resumed  # noqa: E402
 from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
-from hearts_train.flat import state_size  # noqa: E402
-from hearts_train.league import duplicate_payoffs, lineups, mean_and_error  # noqa: E402
+from hearts_train.league import duplicate_payoffs, mean_and_error  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
-from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, train  # noqa: E402
+from hearts_train.others import lineups  # noqa: E402
+from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, shared_state, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
@@ -127,7 +127,7 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
 
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
     config = tiny(Path(), minibatch=10**9, tables=32)
-    learner = Learner(0, config, torch.zeros(3, state_size(config.spec)))
+    learner = Learner(0, config, shared_state(config))
     metrics = learner.iterate(0, 0, config.pace(Progress()))
     assert metrics["kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
@@ -300,7 +300,7 @@ def parts(learner: Learner) -> tuple[Any, ...]:
 
 
 def alone(config: TrainConfig) -> Learner:
-    return Learner(0, config, torch.zeros(3, state_size(config.spec)))
+    return Learner(0, config, shared_state(config))
 
 
 def test_a_checkpoint_from_before_there_were_weights_for_players_has_the_last_ones(tmp_path: Path) -> None:
@@ -362,6 +362,29 @@ def test_a_crew_works_together_and_tells_who_failed_or_died() -> None:
             crew.each("double")
 
 
+CREW = """
+import os, signal
+from hearts_train.crew import Crew
+from hearts_train.stop import stop_requests
+class Worker:
+    def __init__(self, rank):
+        if rank == 0:  # worker 1 is still starting
+            os.killpg(os.getpgid(0), signal.SIGINT)
+    def answer(self):
+        return 7
+if __name__ == "__main__":
+    with stop_requests() as stop, Crew(2, Worker) as crew:
+        print(crew.each("answer"), stop.is_set())
+"""
+
+
+def test_ctrl_c_while_workers_are_starting_ends_none_of_them(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(CREW)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, start_new_session=True, timeout=120)
+    assert done.stdout.strip() == "[7, 7] True", done.stderr
+
+
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -369,7 +392,7 @@ from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.ppo import TrainConfig, train
 if __name__ == "__main__":
     train(TrainConfig(out=Path(sys.argv[1]), minutes=5, workers=2, tables=8, width=8, blocks=1, minibatch=64,
-                      eval_ids=4, save_every_minutes=0.001))
+                      eval_ids=4, eval_against=("random",), save_every_minutes=0.001))
 """
 
 
@@ -378,7 +401,7 @@ def started(tmp_path: Path) -> tuple[subprocess.Popen[str], Path, list[int]]:
     script, run = tmp_path / "script.py", tmp_path / "run"
     script.write_text(SCRIPT)
     process = subprocess.Popen([sys.executable, script, run], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     while len(read_metrics(run)) < 5 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
     listing = subprocess.run(["ps", "-eo", "pid=,pgid="], capture_output=True, text=True, check=True).stdout
@@ -400,7 +423,7 @@ def wait_until_gone(ids: list[int]) -> None:
 def test_ctrl_c_saves_and_ends_every_process(tmp_path: Path) -> None:
     process, run, ids = started(tmp_path)
     os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "stopped at" in output
     assert f"saved in {run}" in output.replace("\n", "")

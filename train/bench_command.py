@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,9 @@ FULL_SECONDS = 1.0
 _PROBE = 4
 """For how large a part of a run's time each number of tables is tried where none is asked for."""
 QUICK_TABLES = 1024
+QUICK_DEALS = 64
+"""Of one iteration of the layer `train`."""
+TRAIN = "train"
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Bench:
 
     Layers: engine (deal, legal actions, random choice, step), view and encode (these at every decision as well),
     aec and parallel (the PettingZoo environments with observations), single and vector (the gymnasium ones, where
-    decisions are those of one seat), and match:AGENT.
+    decisions are those of one seat), match:AGENT, and train: one worker that plays and learns, where its time goes.
     """
 
     quick: bool = False
@@ -66,12 +69,40 @@ class Bench:
         plans = self._plans(games)
         seconds = QUICK_SECONDS if self.quick else FULL_SECONDS
         with turns(len(plans)) as tell:
-            results = measure(plans, seconds, tell=tell)
+            results = measure(plans, seconds, tell=tell) if plans else []
         memories = [memory(rules) for rules in games]
         print_results(results, memories)
+        learned = self._learned(games) if not self.layers or TRAIN in self.layers else []
+        print_learned(learned)
         if self.json:
-            write(self.json, describe(begun, [asdict(result) for result in results], memory=memories))
+            rows = [*(asdict(result) for result in results), *learned]
+            write(self.json, describe(begun, rows, memory=memories))
         return 0
+
+    def _learned(self, games: Sequence[Rules]) -> list[dict[str, Any]]:
+        """The layer `train`, at the settings that `hearts train` has; with a note, nothing without torch."""
+        try:
+            from hearts_train.config import TrainConfig
+            from hearts_train.learn_bench import RUNS, learning
+        except ImportError as error:
+            print(f"hearts: {TRAIN} left out: {error}", file=sys.stderr)
+            return []
+        from hearts_env.executor import available
+
+        rows = []
+        for rules in games:
+            shown = {
+                "layer": TRAIN,
+                "rules": rules.show(),
+                "num_players": rules.num_players,
+                "runs": RUNS,
+                "threads": 1,
+            }
+            config = TrainConfig(rules=rules.show(), workers=1)
+            if self.quick:
+                config = replace(config, tables=QUICK_DEALS)
+            rows += [{**shown, **asdict(found)} for found in learning(config, self.executors or available())]
+        return rows
 
     def _plans(self, games: Sequence[Rules]) -> list[Plan]:
         """What there is to measure; with a note, less what needs a module that is missing."""
@@ -79,7 +110,8 @@ class Bench:
         from hearts_train.bench import DEFAULT_LAYERS
 
         found: list[Plan] = []
-        for rules, layer in itertools.product(games, self.layers or DEFAULT_LAYERS):
+        layers = [layer for layer in self.layers or DEFAULT_LAYERS if layer != TRAIN]
+        for rules, layer in itertools.product(games, layers):
             try:
                 for executor in self.executors or available():
                     found += self._sizes(layer, rules, executor)
@@ -112,6 +144,17 @@ def turns(contenders: int) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as progress:
         task = progress.add_task("", total=contenders * (RUNS + 1))
         yield lambda name: progress.update(task, advance=1, description=name)
+
+
+def print_learned(rows: Sequence[dict[str, Any]]) -> None:
+    """Print how fast a worker learns, and what its time goes into."""
+    if not rows:
+        return
+    speeds = [f"{row['executor']}, {row['rules']}: {row['decisions_per_s']:,.0f} decisions/s" for row in rows]
+    table = Table("train: microseconds a decision", *speeds, box=None, pad_edge=False)
+    for part in dict.fromkeys(part for row in rows for part in row["microseconds"]):
+        table.add_row(part, *(f"{row['microseconds'].get(part, 0):.1f}" for row in rows))
+    console().print(table)
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

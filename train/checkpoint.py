@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,10 +14,13 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from hearts_agents.net_file import WEIGHTS_NAME, NetError, read_tensors
+from hearts_agents.net_file import WEIGHTS_NAME, NetError, NetSpec, read_tensors
 from hearts_train.network import HeartsNet, copies, packed_weights
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
+BEST_NAME = "best.safetensors"
+PAST_NAME = "past"
+"""The folder of earlier weights."""
 CONFIG_NAME = "config.json"
 METRICS_NAME = "metrics.jsonl"
 CURVE_NAME = "learning_curve.png"
@@ -70,7 +74,17 @@ def save_checkpoint(
     tensors |= {f"shown.{name}": tensor for name, tensor in shown.items()}
     header = {"net": net.spec.to_json(), "progress": asdict(progress)}
     write_whole(run / CHECKPOINT_NAME, save(copies(tensors), {"hearts": json.dumps(header)}))
-    write_whole(run / WEIGHTS_NAME, packed_weights(net.spec, shown, trained=asdict(progress)))
+    save_weights(run / WEIGHTS_NAME, net.spec, shown, progress)
+
+
+def save_weights(path: Path, spec: NetSpec, weights: Mapping[str, Tensor], progress: Progress) -> None:
+    """Write weights for players, with how far they were trained, in a folder that is made if need be.
+
+    Raises CheckpointError.
+    """
+    with contextlib.suppress(OSError):  # told when the file is written
+        path.parent.mkdir(exist_ok=True)
+    write_whole(path, packed_weights(spec, weights, trained=asdict(progress)))
 
 
 def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor]) -> Progress:

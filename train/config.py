@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hearts_agents import make
 from hearts_agents.net_file import NetSpec
 from hearts_env import Rules
 from hearts_train.checkpoint import CONFIG_NAME, Progress, write_whole
+from hearts_train.others import PAST
 
 DEFAULT_MINUTES = 10.0
 """The budget of a run that names none."""
@@ -19,6 +21,9 @@ DEFAULT_MINUTES = 10.0
 
 class TrainError(ValueError):
     """A configuration that cannot be trained."""
+
+
+_COUNTS = ("eval_ids", "eval_slow_ids", "past_every_decisions")
 
 
 @dataclass(frozen=True)
@@ -77,17 +82,36 @@ class TrainConfig:
     """Reward per point of payoff, paid at the end of the deal."""
     ema_decisions: int = 0
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
+    start: str = ""
+    """Begin with these weights: `net` for those in the package, a run directory or a weights file."""
+    opponents: tuple[str, ...] = ()
+    """Who plays at some tables: agents by name, and `past` for earlier weights of the run.  A worker draws one an
+    iteration."""
+    opponent_share: float = 0.25
+    """The share of the tables with an opponent, where there are any."""
+    learning_seats: int = 1
+    """Seats of such a table that learn; the opponent has the others."""
+    past_every_decisions: int = 5_000_000
+    """How often to keep weights for the opponent `past`."""
+    eval_against: tuple[str, ...] = ("rule", "random")
+    """Agents to be measured against; so are the best weights so far."""
     eval_every_minutes: float = 0.5
-    """How often to play against agents that never change; less often where it would take over a tenth of the time."""
+    """How often; less often where all evaluations would take over a tenth of the time."""
     eval_ids: int = 200
     """Deal ids of an evaluation, from 0 on; each is played in every rotation."""
+    eval_slow: tuple[str, ...] = ("search:64",)
+    """Slow agents to be measured against."""
+    eval_slow_every_minutes: float = 15.0
+    """How often, and when first."""
+    eval_slow_ids: int = 60
+    """Deal ids of these."""
     save_every_minutes: float = 1.0
     """How often to save; also at the end and at Ctrl-C."""
     device: str = "cpu"
     """Where the network lives, in torch's words."""
 
     def __post_init__(self) -> None:
-        for name in ("workers", "tables", "width", "minibatch", "epochs", "eval_ids"):
+        for name in ("workers", "tables", "width", "minibatch", "epochs", *_COUNTS):
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
@@ -96,12 +120,23 @@ class TrainConfig:
         _require(self.ema_decisions >= 0, "ema_decisions", self.ema_decisions, "must not be below 0")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
+        _require(0 <= self.opponent_share <= 1, "opponent_share", self.opponent_share, "must lie between 0 and 1")
         _require(0 <= self.gae_lambda <= 1, "gae_lambda", self.gae_lambda, "must lie between 0 and 1")
 
     @property
     def spec(self) -> NetSpec:
         """The network that is trained.  Raises RulesError for rules that do not parse."""
         return NetSpec(rules=Rules.parse(self.rules), pad=self.pad, width=self.width, blocks=self.blocks)
+
+    @property
+    def judges_itself(self) -> bool:
+        """Does it play for a while against its own best weights?  Not where all it learns is to answer others."""
+        return not self.opponents or self.opponent_share < 1
+
+    @property
+    def eval_seats(self) -> int | None:
+        """How many seats of a table it has in evaluations; None for half of them."""
+        return None if self.judges_itself else self.learning_seats
 
     @property
     def most_tables(self) -> int:
@@ -149,11 +184,16 @@ _NOT_SAVED = ("out", "resume")
 def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     """The complete configuration and the directory of a new run, or of the one to resume, where it is written.
 
-    Raises TrainError, RulesError or CheckpointError.
+    Raises TrainError, RulesError, AgentError or CheckpointError.
     """
     if config.minutes is None and config.decisions is None:
         config = dataclasses.replace(config, minutes=DEFAULT_MINUTES)
-    assert config.spec  # bad rules are told before anything is written
+    # Bad rules and opponents are told before anything is written.
+    most = config.spec.rules.num_players - 1
+    _require(1 <= config.learning_seats <= most, "learning_seats", config.learning_seats, f"must be from 1 to {most}")
+    for name in (*config.opponents, *config.eval_against, *config.eval_slow):
+        if name != PAST:
+            make(name)
     run = config.resume or config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
     if config.resume:
         saved = resumed(run)
@@ -175,8 +215,10 @@ def resumed(run: Path, **changes: Any) -> TrainConfig:
     """The configuration that goes on with a run: its own, but for the changes, by name.  Raises TrainError."""
     path = run / CONFIG_NAME
     try:
-        saved = TrainConfig(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, TypeError, ValueError) as error:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        lists = {key: tuple(kept) for key, kept in found.items() if isinstance(kept, list)}
+        saved = TrainConfig(**found | lists)
+    except (OSError, AttributeError, TypeError, ValueError) as error:
         raise TrainError(f"cannot resume {run}: its {CONFIG_NAME} is missing or damaged: {error}") from None
     return dataclasses.replace(saved, resume=run, **changes)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
@@ -35,7 +36,8 @@ class Crew(Generic[W]):
             for rank in range(1, size):
                 mine, theirs = context.Pipe()
                 process = context.Process(target=_serve, args=(theirs, make, rank, args), daemon=True)
-                process.start()
+                with _ctrl_c_held():
+                    process.start()
                 theirs.close()
                 self._pipes.append(mine)
                 self._processes.append(process)
@@ -87,6 +89,20 @@ class Crew(Generic[W]):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+@contextlib.contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """A process that is started meanwhile never sees Ctrl-C, not even before it can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # started with the process, it would let the signal through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(pipe: Connection, make: Callable[..., Any], rank: int, args: tuple[Any, ...]) -> None:

@@ -14,8 +14,7 @@ from hearts_env.executor import Executor, using
 from hearts_train.bench import BenchError
 from hearts_train.checkpoint import Progress
 from hearts_train.config import TrainConfig
-from hearts_train.flat import state_size
-from hearts_train.ppo import Learner
+from hearts_train.ppo import Learner, shared_state
 
 RUNS = 5
 CHUNK = 512
@@ -31,7 +30,8 @@ class Learning:
     tables: int
     minibatch: int
     decisions_per_s: float
-    """Decisions played and learned from."""
+    """Decisions played and learned from; forced ones are not counted."""
+    deals_per_s: float
     microseconds: dict[str, float]
     """Of these, for each decision, by what they went into."""
     products: float
@@ -56,7 +56,8 @@ def learning(config: TrainConfig, executors: Sequence[Executor]) -> list[Learnin
     for executor, seen in zip(executors, zip(*rounds, strict=True), strict=True):
         parts = {name: round(statistics.median(split[name] for split in seen), 2) for name in seen[0]}
         speed = round(statistics.median(_MICRO / sum(split.values()) for split in seen))
-        results.append(Learning(executor, config.tables, config.minibatch, speed, parts, round(floor, 2)))
+        deals = round(speed / statistics.median(worker.decisions_a_deal for worker in workers), 1)
+        results.append(Learning(executor, config.tables, config.minibatch, speed, deals, parts, round(floor, 2)))
     return results
 
 
@@ -66,8 +67,9 @@ class _Worker:
     def __init__(self, config: TrainConfig, executor: Executor) -> None:
         self._executor = executor
         self._config = config
+        self.decisions_a_deal = 0.0
         with using(executor):
-            self._learner = Learner(0, config, torch.zeros(3, state_size(config.spec)))
+            self._learner = Learner(0, config, shared_state(config))
 
     def round(self, number: int) -> dict[str, float]:
         """One iteration: microseconds a decision by what they went into."""
@@ -80,6 +82,7 @@ class _Worker:
         total = float(abs(self._learner.rollout.payoffs.sum(axis=1)).max())
         if total > 1e-6:
             raise BenchError(f"the payoffs of a deal add up to {total}: must be 0")
+        self.decisions_a_deal = done["decisions"] / self._config.tables
         # On a busy machine the watch also counts the turns of others, in every part alike.
         share = _MICRO * worked / watch.total("") / done["decisions"]
         return {name: seconds * share for name, seconds in watch.seconds.items()}

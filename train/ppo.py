@@ -7,6 +7,8 @@ import dataclasses
 import math
 import threading
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +18,28 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from hearts_agents.net import Net, NetAgent, draw
-from hearts_agents.net_file import Floats
+from hearts_agents.net import Net, NetAgent, draw, weights_of
+from hearts_agents.net_file import Floats, read_net
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
-from hearts_train.checkpoint import CHECKPOINT_NAME, Progress, load_checkpoint, save_checkpoint
+from hearts_train.checkpoint import (
+    BEST_NAME,
+    CHECKPOINT_NAME,
+    PAST_NAME,
+    Progress,
+    load_checkpoint,
+    save_checkpoint,
+    save_weights,
+)
 from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet, state_size
-from hearts_train.league import OPPONENTS, duplicate_payoffs, mean_and_error
+from hearts_train.judging import BEST, Clocks
+from hearts_train.league import duplicate_payoffs, mean_and_error
 from hearts_train.machine import commit, machine, versions
 from hearts_train.network import HeartsNet
+from hearts_train.others import LEARNS, PAST, Others, Pool, opponents_now, past_file
 from hearts_train.report import Metrics, Report
 from hearts_train.returns import explained_variance
 from hearts_train.rollout import Batch, Policy, Rollout
@@ -42,9 +54,9 @@ __all__ = ["Learner", "TrainConfig", "TrainError", "train"]
 TRAINING_IDS = 1 << 62
 """Deal ids of training start here, far from those that people and evaluations use."""
 _IDS_PER_SEED = 1 << 40
-_EVALUATION_SHARE = 0.1
-MEAN, SHOWN = -2, -1
-"""Rows behind those of the workers: the mean of their states, and the weights for players and evaluations."""
+MEAN, SHOWN, BEST_ROW = -3, -2, -1
+"""Rows behind those of the workers: the mean of their states, the weights for players and evaluations, the best of
+these so far."""
 
 
 def train(config: TrainConfig) -> Path:
@@ -57,8 +69,7 @@ def train(config: TrainConfig) -> Path:
     config, run = opened(config)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    # One row for what each worker has learned, then the mean, from which all go on, and the weights for players.
-    shared = torch.zeros(config.workers + 2, state_size(config.spec)).share_memory_()  # type: ignore[no-untyped-call]
+    shared = shared_state(config)
     try:
         with stop_requests() as stop, Crew(config.workers, Learner, config, shared) as crew:
             _run(config, run, crew, shared, stop)
@@ -67,73 +78,129 @@ def train(config: TrainConfig) -> Path:
     return run
 
 
-def _run(config: TrainConfig, run: Path, crew: Crew[Learner], shared: Tensor, stop: threading.Event) -> None:
-    learner, progress = crew.local, Progress()
-    shown = shared[SHOWN, : learner.flat.size]
-    if (run / CHECKPOINT_NAME).exists():
-        progress = load_checkpoint(run, learner.net, learner.flat.moments(), learner.flat.named(shown))
-    else:
-        shown.copy_(learner.flat.weights.detach())
-    shared[MEAN] = learner.flat.state
+def shared_state(config: TrainConfig) -> Tensor:
+    """Memory of all workers: a row for what each has learned, then MEAN, from which all go on, SHOWN and BEST_ROW."""
+    return torch.zeros(config.workers + 3, state_size(config.spec)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _run(config: TrainConfig, folder: Path, crew: Crew[Learner], shared: Tensor, stop: threading.Event) -> None:
+    progress = _begun(config, folder, crew.local, shared)
+    shared[MEAN] = crew.local.flat.state
     crew.each("adopt")
     # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
     crew.each("warm_up")
-
-    def save() -> float:
-        save_checkpoint(run, learner.net, learner.flat.moments(), learner.flat.named(shown), progress)
-        return time.perf_counter()
-
-    with contextlib.closing(Report(run, progress.decisions)) as report:
+    with contextlib.closing(Report(folder, progress.decisions)) as report:
         report.session({**_position(progress), "commit": commit(), "machine": machine(), "versions": versions()})
-        started = time.perf_counter() - progress.seconds
-        evaluated, saved = _evaluate(config, crew, progress, report), time.perf_counter()
+        run = _Run(config, folder, crew, shared, progress, report, Clocks(config))
+        run.evaluate(run.clocks.due())
+        saved = time.perf_counter()
         while config.used(progress) < 1 and not stop.is_set():
-            _iterate(config, crew, shared, progress, report, started)
-            if time.perf_counter() > evaluated:
-                evaluated = _evaluate(config, crew, progress, report)
+            run.keep_past()
+            run.iterate()
+            run.evaluate(run.clocks.due())
             if time.perf_counter() - saved > 60 * config.save_every_minutes:
-                saved = save()
-        save()
+                run.save()
+                saved = time.perf_counter()
+        run.save()
         if not stop.is_set():
-            _evaluate(config, crew, progress, report)
+            run.evaluate(run.clocks.last())
         done = f"stopped at {config.used(progress):.0%}" if stop.is_set() else "done"
-        report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {run}")
+        report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {folder}")
 
 
-def _iterate(
-    config: TrainConfig, crew: Crew[Learner], shared: Tensor, progress: Progress, report: Report, started: float
-) -> None:
-    """One round: every worker plays and learns, then all weights and moments are averaged.  Changes `progress`."""
-    begin, pace = time.perf_counter(), config.pace(progress)
-    parts = crew.each("iterate", progress.iteration, progress.deals, pace)
-    torch.mean(shared[:MEAN], 0, out=shared[MEAN])
-    crew.each("adopt")
-    decisions = sum(part.pop("decisions") for part in parts)
-    # Polyak averaging of what is shown, by decisions, so that it does not depend on the number of tables.
-    fresh = -math.expm1(-decisions / config.ema_decisions) if config.ema_decisions else 1.0
-    shown = shared[SHOWN, : crew.local.flat.size]
-    shown.lerp_(shared[MEAN, : len(shown)], fresh)
-    progress.iteration += 1
-    progress.decisions += decisions
-    progress.deals += config.workers * pace.tables
-    now = time.perf_counter()
-    progress.seconds = now - started
-    metrics: Metrics = {**_position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
-    for key in parts[0]:
-        metrics[key] = float(np.mean([part[key] for part in parts]))
-    report.iteration(metrics, config.used(progress))
+def _begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -> Progress:
+    """Fill the learner and the rows for players: from the run's checkpoint, or with the first weights."""
+    flat, progress = learner.flat, Progress()
+    if (folder / CHECKPOINT_NAME).exists():
+        progress = load_checkpoint(folder, learner.net, flat.moments(), flat.named(shared[SHOWN]))
+    else:
+        if config.start:
+            _fill(config, flat, flat.state, weights_of(config.start))
+        shared[SHOWN, : flat.size] = flat.weights.detach()
+    shared[BEST_ROW] = shared[SHOWN]
+    if (folder / BEST_NAME).exists():
+        _fill(config, flat, shared[BEST_ROW], folder / BEST_NAME)
+    return progress
 
 
-def _evaluate(config: TrainConfig, crew: Crew[Learner], progress: Progress, report: Report) -> float:
-    """Play the fixed deals against each opponent; when to do it next, on the clock of time.perf_counter."""
-    begin = time.perf_counter()
-    metrics: Metrics = _position(progress)
-    for opponent in OPPONENTS:
-        payoffs = np.concatenate(crew.each("evaluate", opponent))
-        metrics[f"payoff/{opponent}"], metrics[f"payoff_se/{opponent}"] = mean_and_error(payoffs)
-    cost = time.perf_counter() - begin
-    report.evaluation({**metrics, "seconds": cost})
-    return time.perf_counter() + max(60 * config.eval_every_minutes, cost / _EVALUATION_SHARE)
+def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
+    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit."""
+    spec, tensors = read_net(weights)
+    if spec.shapes != config.spec.shapes:
+        raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
+    for name, place in flat.named(vector).items():
+        place.copy_(torch.from_numpy(tensors[name]))
+
+
+@dataclass
+class _Run:
+    """A run under way, and what its steps share."""
+
+    config: TrainConfig
+    folder: Path
+    crew: Crew[Learner]
+    shared: Tensor
+    progress: Progress
+    report: Report
+    clocks: Clocks
+
+    def __post_init__(self) -> None:
+        self.started = time.perf_counter() - self.progress.seconds
+
+    def named(self, row: int) -> dict[str, Tensor]:
+        """The weights in a row of the shared memory, by name."""
+        return self.crew.local.flat.named(self.shared[row])
+
+    def iterate(self) -> None:
+        """One round: every worker plays and learns, then all weights and moments are averaged."""
+        begin, config, progress, shared = time.perf_counter(), self.config, self.progress, self.shared
+        pace = config.pace(progress)
+        opponents = opponents_now(config.opponents, self.folder / PAST_NAME, progress.decisions)
+        parts = self.crew.each("iterate", progress.iteration, progress.deals, pace, opponents)
+        torch.mean(shared[:MEAN], 0, out=shared[MEAN])
+        self.crew.each("adopt")
+        decisions = sum(part.pop("decisions") for part in parts)
+        # Polyak averaging of what is shown, by decisions, so that it does not depend on the number of tables.
+        fresh = -math.expm1(-decisions / config.ema_decisions) if config.ema_decisions else 1.0
+        shown = shared[SHOWN, : self.crew.local.flat.size]
+        shown.lerp_(shared[MEAN, : len(shown)], fresh)
+        progress.iteration += 1
+        progress.decisions += decisions
+        progress.deals += config.workers * pace.tables
+        now = time.perf_counter()
+        progress.seconds = now - self.started
+        metrics: Metrics = {**_position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
+        for key in parts[0]:
+            metrics[key] = float(np.mean([part[key] for part in parts]))
+        self.report.iteration(metrics, config.used(progress))
+
+    def evaluate(self, opponents: Sequence[str]) -> None:
+        """Play the fixed deals against these opponents, and keep the weights if they beat the best before them."""
+        begin = time.perf_counter()
+        metrics: Metrics = _position(self.progress)
+        for opponent in opponents:
+            met = time.perf_counter()
+            mean, error = mean_and_error(np.concatenate(self.crew.each("evaluate", opponent)))
+            metrics[f"payoff/{opponent}"], metrics[f"payoff_se/{opponent}"] = mean, error
+            # By more than a standard error: what is kept should not be the luckiest of many.
+            if opponent == BEST and mean > error:
+                self.shared[BEST_ROW] = self.shared[SHOWN]
+                save_weights(self.folder / BEST_NAME, self.config.spec, self.named(BEST_ROW), self.progress)
+            self.clocks.took(opponent, time.perf_counter() - met)
+        if opponents:
+            self.report.evaluation({**metrics, "seconds": time.perf_counter() - begin})
+
+    def keep_past(self) -> None:
+        """Keep the weights for players, every so many decisions, if they are opponents later."""
+        every = self.config.past_every_decisions
+        path = past_file(self.folder / PAST_NAME, self.progress.decisions // every * every)
+        if PAST in self.config.opponents and not path.exists():
+            save_weights(path, self.config.spec, self.named(SHOWN), self.progress)
+
+    def save(self) -> None:
+        """Write what it takes to go on, and the weights for players."""
+        learner = self.crew.local
+        save_checkpoint(self.folder, learner.net, learner.flat.moments(), self.named(SHOWN), self.progress)
 
 
 def _position(progress: Progress) -> Metrics:
@@ -146,7 +213,7 @@ class Learner:
     """One worker: plays deals with the network in all seats, and learns from them."""
 
     def __init__(self, rank: int, config: TrainConfig, shared: Tensor) -> None:
-        """shared: float32 [workers + 2, state]  what each worker has learned; the mean; weights for players."""
+        """shared: float32 [workers + 3, state]  see `shared_state`."""
         self.rank = rank
         self.config = config
         self.shared = shared
@@ -155,6 +222,7 @@ class Learner:
         self.flat = FlatNet(self.net)
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
+        self.pool = Pool(spec.rules.num_players, config.learning_seats)
         self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch)
         self.fast: FastNet | None = None
         if chosen() == "compiled" and config.device == "cpu":
@@ -173,30 +241,35 @@ class Learner:
         rollout = Rollout(self.rollout.lookup, self.rollout.layout, 2, self.watch)
         rollout.collect(np.arange(2), self._policy(np.random.default_rng(0)))
         self._gradient(rollout.batch(1.0, 1.0), 0.0)
-        for opponent in OPPONENTS:
-            duplicate_payoffs(self.config.spec.rules, self._player(), opponent, np.arange(2))
+        for opponent in self.config.eval_against:
+            duplicate_payoffs(self.config.spec.rules, self._player(SHOWN), opponent, np.arange(2))
 
     def evaluate(self, opponent: str) -> NDArray[np.float64]:
         """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids.
 
         Of the weights for players.
         """
-        ids = np.arange(self.rank, self.config.eval_ids, self.config.workers)
-        return duplicate_payoffs(self.config.spec.rules, self._player(), opponent, ids)
+        config = self.config
+        ids = np.arange(
+            self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, config.workers
+        )
+        other = self._player(BEST_ROW) if opponent == BEST else opponent
+        return duplicate_payoffs(config.spec.rules, self._player(SHOWN), other, ids, config.eval_seats)
 
-    def _player(self) -> NetAgent:
-        """The agent of the weights for players."""
-        weights = self.flat.named(self.shared[SHOWN]).items()
+    def _player(self, row: int) -> NetAgent:
+        """The agent of the weights in a row of the shared memory."""
+        weights = self.flat.named(self.shared[row]).items()
         return NetAgent(Net(self.config.spec, {name: tensor.numpy() for name, tensor in weights}))
 
-    def iterate(self, iteration: int, deals: int, pace: Pace) -> Metrics:
-        """Play this worker's deals and learn from them; what came of it, by metric."""
+    def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str] = ()) -> Metrics:
+        """Play this worker's deals, some of them with one of the opponents, and learn; what came of it, by metric."""
         config = self.config
         rng = np.random.default_rng([config.seed, self.rank, iteration])
         first = TRAINING_IDS + config.seed * _IDS_PER_SEED + deals + self.rank * pace.tables
         begin = time.perf_counter()
         self.watch.start()
-        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng))
+        others = self._others(opponents, pace.tables, rng)
+        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
         self.shared[self.rank] = self.flat.state
@@ -206,7 +279,22 @@ class Learner:
             "update_seconds": time.perf_counter() - played,
             "moon_rate": float(self.rollout.moons[: pace.tables].mean()),
             **metrics,
+            **self._met(others),
         }
+
+    def _others(self, opponents: Sequence[str], tables: int, rng: np.random.Generator) -> Others | None:
+        met = round(self.config.opponent_share * tables)
+        if not opponents or not met:
+            return None
+        return self.pool.others(opponents[int(rng.integers(len(opponents)))], tables, met)
+
+    def _met(self, others: Others | None) -> Metrics:
+        """How the policy did at tables with an opponent."""
+        if others is None:
+            return {}
+        mixed = (others.lineup != LEARNS).any(axis=1)
+        payoffs, learns = self.rollout.payoffs[: len(mixed)][mixed], others.lineup[mixed] == LEARNS
+        return {"payoff_opponents": float(payoffs[learns].mean())}
 
     # -- playing -----------------------------------------------------------------------------------------------------
 

@@ -141,8 +141,7 @@ class Export:
         from hearts_agents.net import weights_of
         from hearts_train.onnx_file import export
 
-        name = self.file.removeprefix("net:") if self.file != "net" else ""
-        spec = export(weights_of(name), onnx)
+        spec = export(weights_of(self.file), onnx)
         print(f"{onnx}: encoding [n, {spec.layout.size}] in; logits, action and value out")
         return 0
 

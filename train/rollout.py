@@ -1,4 +1,4 @@
-"""Deals played by one policy in all seats, with every decision it had kept for the update."""
+"""Deals played by one policy in all seats or some, with every decision it had kept for the update."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from hearts_env.lookup import Lookup
 from hearts_env.rewards import payoff
 from hearts_env.state import State
 from hearts_env.view import view
+from hearts_train.others import Others
 from hearts_train.returns import advantages
 from hearts_train.stopwatch import Stopwatch
 
@@ -80,10 +81,11 @@ class Rollout:
         self.payoffs = np.zeros((self.tables, seats))
         self.moons = np.zeros(self.tables, np.bool_)
 
-    def collect(self, deal_ids: Ints, policy: Policy) -> None:
+    def collect(self, deal_ids: Ints, policy: Policy, others: Others | None = None) -> None:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
-        N is at most `tables`; what is held by table and by chain stands in the first rows.
+        N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
+        that don't learn, of which nothing is kept.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
@@ -94,20 +96,38 @@ class Rollout:
         for tables in (np.flatnonzero(holds), np.flatnonzero(~holds)):
             if len(tables):
                 state = State.empty(self.lookup, len(tables))
-                deal(self.lookup, state, shuffle(self.lookup, deal_ids[tables]), deal_no=numbers[tables])
-                self._play(state, tables, policy)
+                ids = deal_ids[tables]
+                deal(self.lookup, state, shuffle(self.lookup, ids), deal_no=numbers[tables], key=ids)
+                self._play(state, tables, policy, others.take(tables) if others else None)
                 self.payoffs[tables] = payoff(self.lookup, state.points)
                 self.moons[tables] = state.shooter != NO_SEAT
         self.watch.lap("rollout: game")
 
-    def _play(self, state: State, tables: Ints, policy: Policy) -> None:
-        while not state.over.all():
-            allowed = legal(self.lookup, state)
-            actions = lowest(allowed)
-            free = np.flatnonzero(allowed & (allowed - 1))
-            if len(free):
-                actions[free] = self._decide(state.take(free), tables[free], policy)
-            step(self.lookup, state, actions)
+    def _play(self, state: State, tables: Ints, policy: Policy, others: Others | None) -> None:
+        while True:
+            if others:
+                self.watch.lap("rollout: game")
+                others.play(self.lookup, state)
+                self.watch.lap("rollout: others")
+            rows = np.flatnonzero(~state.over)
+            if len(rows) == 0:
+                return
+            if len(rows) == len(state):
+                self._step(state, tables, policy)
+            else:
+                part = state.take(rows)
+                self._step(part, tables[rows], policy)
+                state.put(rows, part)
+
+    def _step(self, state: State, tables: Ints, policy: Policy) -> None:
+        """One action at each of these tables, all of which wait for a seat that learns."""
+        allowed = legal(self.lookup, state)
+        actions = lowest(allowed)
+        free = np.flatnonzero(allowed & (allowed - 1))
+        if len(free):
+            part = state if len(free) == len(state) else state.take(free)
+            actions[free] = self._decide(part, tables[free], policy)
+        step(self.lookup, state, actions)
 
     def _decide(self, state: State, tables: Ints, policy: Policy) -> Ints:
         """Keep what the seats see, and what the policy says to it."""
