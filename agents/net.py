@@ -23,6 +23,8 @@ ILLEGAL = -1e9
 """Logit of an illegal action: its probability is exactly 0, and unlike -inf it keeps the entropy finite."""
 _ROWS = 1024
 """Decisions at a time: so many activations stay in a core's cache."""
+_SALT = 0x4E7
+"""So that it draws other numbers than the random agent, which an untrained network would else play like."""
 _BELOW_ONE = np.float32(1 - 2.0**-20)
 
 
@@ -120,7 +122,7 @@ class NetAgent:
         """A legal action for each view, int64 [N].  Raises NetError where the rules have another player count."""
         logits, legal = self._logits(view)
         if self._sample:
-            return draw(softmax(logits, legal), uniform(view).astype(np.float32))
+            return draw(softmax(logits, legal), uniform(view, _SALT).astype(np.float32))
         best: Ints = np.where(legal, logits, np.float32(ILLEGAL)).argmax(axis=1)
         return best
 

@@ -32,6 +32,7 @@ from markdown_table import table
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "benchmarks" / "results" / "small_hearts.json"
 LADDER = ROOT / "benchmarks" / "results" / "ladder.json"
+CHOICES = ROOT / "benchmarks" / "results" / "search_choices.json"
 
 
 def fields() -> str:
@@ -189,6 +190,29 @@ def ladder() -> str:
     return f"{table(head, rows)}\n\n{counted}"
 
 
+def choices() -> str:
+    """What variants of search gain by their choices, decision by decision."""
+    kept = json.loads(CHOICES.read_text(encoding="utf-8"))
+    rows = [
+        (
+            row["variant"],
+            *(f"{mean:+.2f} ± {error:.2f}" for mean, error in (row["gain"], row["difference"], row["expected"])),
+            f"{row['play_outs']:.0f}",
+            f"{row['moved']:.0%}",
+        )
+        for row in kept["variants"]
+    ]
+    head = (
+        "variant",
+        "gain in the deal as it was",
+        "beside 128 worlds",
+        "gain it expects",
+        "play-outs",
+        "leaves `rule`",
+    )
+    return f"{table(head, rows)}\n\n{kept['decisions']:,} decisions of {kept['deals']} deals."
+
+
 def _small() -> dict[str, Any]:
     """What benchmarks/small_hearts.py found last."""
     kept: dict[str, Any] = json.loads(SMALL.read_text(encoding="utf-8"))
@@ -238,6 +262,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "sizes": sizes,
     "agents": agents,
     "ladder": ladder,
+    "choices": choices,
     "weights": weights,
     "bench": benchmark_tables.bench,
     "players": benchmark_tables.players,

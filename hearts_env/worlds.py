@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.agent import uniform
 from hearts_env.cards import (
     ALL_CARDS,
     CLUBS,
@@ -31,6 +30,7 @@ from hearts_env.cards import (
 )
 from hearts_env.engine import mix
 from hearts_env.executor import executed
+from hearts_env.playout import unit
 from hearts_env.rulebook import breaks
 from hearts_env.state import DEAL_OVER, PASS, State
 from hearts_env.view import ALL_SUITS, View
@@ -266,16 +266,17 @@ def _picks(view: View, start: Sets, times: int, salt: int) -> Sets:
     lookup, seats = view.lookup, view.lookup.num_players
     row, passing = np.repeat(np.arange(len(view)), times), view.phase == PASS
     picks = np.zeros_like(start)
+    offset, every = view.offset[row], np.arange(len(start))
+    # As `agent.uniform` draws them, all at once.
+    numbers = salt * NUM_CARDS + np.arange(seats)[:, None] * lookup.hand_size + np.arange(lookup.pass_count)
+    chance = unit(view.key[:, None, None], mix(numbers.view(np.uint64)))[row]
     for seat in range(1, seats):
-        table_seat = (view.seat + seat) % seats
-        so_far = view.count // seats + (table_seat < view.count % seats)
+        so_far = view.count // seats + ((view.seat + seat) % seats < view.count % seats)
         size = np.where(passing, so_far, lookup.pass_count * (view.offset != 0))
         # Once passed, a seat's picks are in its receiver's hand.
-        holder = np.where(passing, seat, (seat + view.offset) % seats)
-        pool = start[np.arange(len(start)), holder[row]]
+        pool = start[every, np.where(passing[row], seat, (seat + offset) % seats)]
         for pick in range(int(size.max(initial=0))):
-            chance = uniform(view, salt * NUM_CARDS + seat * lookup.hand_size + pick)
-            drawn = choose(pool & ~picks[:, seat], chance[row])
+            drawn = choose(pool & ~picks[:, seat], chance[:, seat, pick])
             picks[:, seat] |= np.where(pick < size[row], bit(np.maximum(drawn, 0)), 0)
     picks[:, 0] = view.picks[row]
     gives = ~passing & (view.offset != 0)
