@@ -13,9 +13,11 @@ from hearts_env.view import View
 
 _COLOURS = ("#14783a", "#1e5ac8", "#cd1e28", "#19191e")
 """A four-colour pack, as in the terminal."""
-_TABLE = "border-collapse:separate;border-spacing:0;background:#185c3e;color:#ebf0eb;border-radius:8px;padding:6px"
 _TEXT = "font:13px/1.5 system-ui,sans-serif"
-_CELL = "padding:3px 9px;border:0;text-align:left;background:transparent;color:inherit;white-space:nowrap"
+_FELT = "display:inline-block;background:#185c3e;color:#ebf0eb;border-radius:8px;padding:6px"
+_TABLE = "border-collapse:separate;border-spacing:0;margin:0;background:#185c3e;color:#ebf0eb"
+_CELL = "padding:3px 9px;border:0;text-align:left;background:#185c3e;color:#ebf0eb;white-space:nowrap"
+"""With colours of its own, since notebooks give the rows of every table a background."""
 _CARD = (
     "display:inline-block;min-width:1.6em;margin:1px;padding:1px 3px;border-radius:3px;"
     "background:#fafaf6;text-align:center;font-weight:600"
@@ -36,10 +38,11 @@ def html_of(scene: Scene) -> str:
     """The table; styles stand inside it, since a notebook keeps no style sheet of ours."""
     head = "".join(f'<th style="{_CELL};font-weight:400;opacity:.7">{name}</th>' for name in _HEADS)
     rows = "".join(map(_row, scene.places))
+    # Not a caption, which would stand outside the table's background.
     return (
-        f'<div style="{_TEXT};overflow-x:auto"><table style="{_TABLE};{_TEXT}">'
-        f'<caption style="caption-side:top;text-align:left;padding:4px 0">{escape(scene.headline)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<div style="overflow-x:auto"><div style="{_FELT};{_TEXT}">'
+        f'<div style="padding:3px 9px">{escape(scene.headline)}</div><table style="{_TABLE};{_TEXT}">'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>"
     )
 
 

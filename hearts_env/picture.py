@@ -30,6 +30,8 @@ _STEP = 17
 _FELT, _EDGE, _INK, _LIGHT, _GOLD = (24, 92, 62), (16, 70, 46), (20, 20, 24), (235, 240, 235), (255, 214, 90)
 _SUIT_COLOURS = ((20, 120, 50), (30, 90, 200), (205, 30, 40), (25, 25, 30))
 """A four-colour pack, as in the terminal: clubs green, diamonds blue, hearts red, spades black."""
+_RAISED = 11
+"""How far a card stands out that is picked to pass."""
 _FINE = 4
 """Cards are drawn so many times larger, and scaled down smooth."""
 
@@ -67,7 +69,7 @@ def draw(scene: Scene) -> Bytes:
     _write(image, scene.headline, 17, _LIGHT, _Point(SIZE[0] / 2, 22))
     for place in scene.places:
         angle = math.pi / 2 + 2 * math.pi * place.seat / len(scene.places)
-        _draw_hand(image, place, _around(angle, 0.36, 0.36))
+        _draw_hand(image, place, _around(angle, 0.325, 0.36))
         if place.trick != NO_CARD:
             centre = _around(angle, 0.10, 0.11)
             image.paste(_card(place.trick), _corner(centre), _outline())
@@ -81,7 +83,7 @@ def _draw_hand(image: Image.Image, place: Place, centre: _Point) -> None:
     left = min(max(centre.x - width / 2, 10), SIZE[0] - 10 - width)
     for index in range(size):
         card = place.cards[index] if index < len(place.cards) else NO_CARD
-        raised = 12 if card in place.picks else 0
+        raised = _RAISED if card in place.picks else 0
         image.paste(_card(card), (round(left + _STEP * index), round(centre.y - _CARD[1] / 2 - raised)), _outline())
     text = f"seat {place.seat}: {place.points} points, score {place.score}"
     colour = _GOLD if place.to_act else _LIGHT
@@ -141,7 +143,7 @@ def _text_mask(text: str, size: int) -> Image.Image:
 @lru_cache(maxsize=1)
 def _felt() -> Image.Image:
     image: Image.Image = _pillow()[0].new("RGB", SIZE, _EDGE)
-    box = (SIZE[0] * 0.04, SIZE[1] * 0.08, SIZE[0] * 0.96, SIZE[1] * 0.97)
+    box = (8, 40, SIZE[0] - 9, SIZE[1] - 9)
     pillow_draw(image).rounded_rectangle(box, 140, fill=_FELT)
     return image
 
@@ -172,7 +174,8 @@ def _card(card: int) -> Image.Image:
         corner, name, font=_font(15 * _FINE if len(name) == 1 else 12 * _FINE), fill=_SUIT_COLOURS[suit], anchor="mm"
     )
     _draw_suit(pen, suit, _Point(9 * _FINE, 27 * _FINE), 5.5 * _FINE)
-    _draw_suit(pen, suit, _Point(width * 0.66, height * 0.66), 10 * _FINE)
+    # Where no part of it shows between the cards that lie on it, raised or not.
+    _draw_suit(pen, suit, _Point(width * 0.705, height * 0.605), 10 * _FINE)
     return image.resize(_CARD)
 
 

@@ -124,6 +124,46 @@ def rows_of(html: str) -> list[list[str]]:
     return cells.rows
 
 
+class Inks(HTMLParser):
+    """The colour of every text and of what it stands on, where notebooks give rows and captions a white of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[tuple[str, str]] = [("#000000", "#ffffff")]
+        self.pairs: set[tuple[str, str]] = set()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        given = dict(part.split(":") for part in (dict(attrs).get("style") or "").split(";") if part)
+        ink, ground = self.open[-1]
+        ground = "#ffffff" if tag in ("tr", "caption") else ground
+        self.open.append((given.get("color", ink), given.get("background", ground)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.pairs.add(self.open[-1])
+
+
+def brightness(colour: str) -> float:
+    """Relative luminance, as the web's guidelines on contrast have it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    return sum(
+        share * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+        for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+    )
+
+
+def test_the_html_can_be_read_whatever_a_notebook_does_to_tables() -> None:
+    inks = Inks()
+    inks.feed(passing()._repr_html_())
+    assert len(inks.pairs) >= 6
+    for ink, ground in inks.pairs:
+        low, high = sorted((brightness(ink), brightness(ground)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, f"{ink} on {ground}"
+
+
 SIGNS = str.maketrans("CDHST", "♣♦♥♠T")
 
 
