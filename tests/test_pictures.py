@@ -125,7 +125,7 @@ def rows_of(html: str) -> list[list[str]]:
 
 
 class Inks(HTMLParser):
-    """The colour of every text and of what it stands on, where notebooks give rows and captions a white of their own."""
+    """The colour of every text and of what it stands on, where notebooks whiten rows and captions."""
 
     def __init__(self) -> None:
         super().__init__()
