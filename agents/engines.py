@@ -236,15 +236,16 @@ def _serve(spec: Spec, line: Connection, lifeline: Connection) -> None:
     """What a worker process does.  Ctrl-C is the parent's business; when its end of the lifeline goes, we go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_hang_on, args=(lifeline,), daemon=True).start()
-    try:
-        planned = spec.tournament()
-    except ValueError as error:
-        line.recv()
-        line.send(error)
-        return
-    with limited(planned.agents, planned.limits):
-        while True:
-            line.send(_answer(planned, spec, line.recv()))
+    with contextlib.suppress(EOFError, OSError):  # the other end of the line may go before the lifeline does
+        try:
+            planned = spec.tournament()
+        except ValueError as error:
+            line.recv()
+            line.send(error)
+            return
+        with limited(planned.agents, planned.limits):
+            while True:
+                line.send(_answer(planned, spec, line.recv()))
 
 
 def _answer(planned: Tournament, spec: Spec, task: Task) -> bytes | Exception:

@@ -25,6 +25,8 @@ REPLICATES = 200
 """Of the bootstrap, for intervals of ratings."""
 _SHRINK = 0.1
 """Regularises choix, which otherwise has no answer where one agent has won everything."""
+_LINK = 0.001
+"""The same for two who have not met."""
 MISSING = "ratings need {}: pip install 'hearts_env[tournament]'"
 
 
@@ -59,10 +61,11 @@ def plackett_luce(standings: Standings) -> list[Rating]:
 
     agents = _compared(standings)
     total, replicates = _wins(standings, agents)
+    # Between any two, since there is no answer either where nothing links two groups, as in a Swiss's first round.
+    shrink = np.where(total + total.T > 0, _SHRINK, _LINK) * (1 - np.eye(len(agents)))
 
     def fit(wins: Floats) -> Floats:
-        # As a share of the games: the shrinkage is then the same in a short tournament and in a long one.
-        strengths = choix.ilsr_pairwise_dense(wins + _SHRINK * (wins + wins.T > 0), alpha=1e-9, max_iter=1000)
+        strengths = choix.ilsr_pairwise_dense(wins + shrink, max_iter=10_000)
         return np.asarray((strengths - strengths.mean()) * ELO)
 
     return _listed(standings, fit(total), np.array([fit(wins) for wins in replicates]))

@@ -12,8 +12,8 @@ from hearts_agents.engines import Engine, Task
 from hearts_agents.ledger import Ledger
 from hearts_agents.tournament import MAX_TABLES, TournamentError
 
-FIRST_TABLES = 64
-"""Tables of the first chunk, about."""
+FIRST_TABLES = 16
+"""Tables of the first chunk, about: a few, since machine code is loaded and agents warm up in it."""
 CHUNK_SECONDS = 1.0
 """Chunks grow while they take less, or while larger ones are faster: an interruption may lose one a worker."""
 ALONE_SECONDS = 4.0
@@ -32,6 +32,8 @@ class Sizes:
     def __init__(self) -> None:
         self.tables = FIRST_TABLES
         self.rate = 0.0  # tables a second in the chunks of the present size
+        self.settled = False  # is that about what it will stay?
+        self._warm = False
 
     def ids(self, seatings: int) -> int:
         """Deal ids for a chunk with so many seatings of each."""
@@ -42,9 +44,14 @@ class Sizes:
         tables = len(chunk) * len(chunk.seatings)
         if tables * 2 <= self.tables:
             return
+        if not self._warm:
+            self._warm = True
+            if chunk.wall < ALONE_SECONDS:
+                return
         last, self.rate = self.rate, tables / max(chunk.wall, 1e-9)
-        if (chunk.wall < CHUNK_SECONDS / 2 or self.rate > _FASTER * last) and 2 * self.tables <= MAX_TABLES:
-            self.tables *= 2
+        grows = (chunk.wall < CHUNK_SECONDS / 2 or self.rate > _FASTER * last) and 2 * self.tables <= MAX_TABLES
+        self.settled = not grows or chunk.wall > CHUNK_SECONDS / 4
+        self.tables *= 2 if grows else 1
 
 
 class Schedule:
@@ -101,7 +108,7 @@ class Schedule:
     def _grow(self, gaps: list[tuple[int, int]], seatings: int) -> None:
         """Start the other engine if it saves time."""
         left = sum(until - begin for begin, until in gaps) * seatings
-        if self._others and self._sizes.rate and left / self._sizes.rate > ALONE_SECONDS:
+        if self._others and self._sizes.settled and left / self._sizes.rate > ALONE_SECONDS:
             self._engine, self._others = self._others(), None
 
     def _hand_out(self, gaps: list[tuple[int, int]], seatings: Seatings) -> None:

@@ -238,6 +238,17 @@ def test_plackett_luce_of_two_gives_back_the_odds_of_finishing_ahead() -> None:
     assert odds / (1 + odds) == pytest.approx(ahead, abs=0.002)
 
 
+def test_agents_whom_nothing_links_are_rated_all_the_same() -> None:
+    pytest.importorskip("choix")
+    for deals in (1, 2, 3):
+        planned = tournament(Rules(), ["random", "random:1", "random:2", "random:3"], deals, format="swiss", rounds=1)
+        content = hold(planned).content
+        assert content is not None
+        lines = content["ratings"]["plackett_luce"]
+        assert len(lines) == 4
+        assert np.isfinite([[line["low"], line["rating"], line["high"]] for line in lines]).all()
+
+
 def test_without_the_libraries_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "choix", None)
     monkeypatch.setitem(__import__("sys").modules, "openskill.models", None)

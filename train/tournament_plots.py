@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 Content = dict[str, Any]
 _DPI = 110
@@ -85,7 +85,8 @@ def differences(content: Content) -> Figure | None:
     if len(names) < 2 or not marks:
         return None
     most = max(float(np.nanmax(np.abs(values))), 1e-9)
-    return _matrix(names, values, marks, "RdBu", (-most, most), "{:+.2f}", "payoff of the row less the column's")
+    label = "payoff of the row less the column's (*: p < 0.05)"
+    return _matrix(names, values, marks, "RdBu", (-most, most), "{:+.2f}", label)
 
 
 def agreement(content: Content) -> Figure | None:
@@ -93,8 +94,9 @@ def agreement(content: Content) -> Figure | None:
     if "agreement" not in content:
         return None
     found = content["agreement"]
-    values = np.array(found["shares"])[:_MOST, :_MOST]
-    names = found["names"][:_MOST]
+    names = [line["agent"] for line in content["agents"]][:_MOST]
+    order = [found["names"].index(name) for name in names]
+    values = np.array(found["shares"])[np.ix_(order, order)]
     return _matrix(names, values, {}, "viridis", (0, 1), "{:.2f}", "share of decisions")
 
 
@@ -104,15 +106,7 @@ def points(content: Content) -> Figure | None:
     figure = _figure(3.6)
     axis = figure.subplots()
     for line in lines:
-        counts = {int(value): count for value, count in content["points"][line["agent"]].items()}
-        values = np.array(sorted(counts))
-        heights = np.array([counts[value] for value in values]) / max(1, sum(counts.values()))
-        if len(values) > 60:  # games: too many different scores for a point each
-            edges = np.linspace(values.min(), values.max() + 1, 41)
-            heights, edges = np.histogram(values, edges, weights=heights)
-            values = (edges[:-1] + edges[1:]) / 2
-        gaps = np.flatnonzero(np.diff(values) > _GAP) + 1
-        values, heights = np.insert(values.astype(float), gaps, np.nan), np.insert(heights, gaps, np.nan)
+        values, heights = _distribution({int(key): count for key, count in content["points"][line["agent"]].items()})
         axis.plot(values, 100 * heights, marker="o", markersize=3, linewidth=1, label=_short(line["agent"]))
     axis.set_xlabel("points of a game" if content["tournament"]["games"] else "points of a deal")
     axis.set_ylabel("% of seats and deals")
@@ -179,6 +173,20 @@ _PICTURES: dict[str, tuple[str, Callable[[Content], Figure | None]]] = {
 }
 
 
+def _distribution(counts: dict[int, int]) -> tuple[Any, Any]:
+    """Numbers of points and the share of each, a gap (nan) between any two that lie far apart."""
+    seen = np.array(sorted(counts))
+    if len(seen) > 60:  # games: too many different scores for a point each
+        edges = np.linspace(seen.min(), seen.max() + 1, 41)
+        heights, edges = np.histogram(seen, edges, weights=[counts[value] for value in seen.tolist()])
+        return (edges[:-1] + edges[1:]) / 2, heights / heights.sum()
+    every = np.arange(seen.min(), seen.max() + 1)
+    near = np.searchsorted(seen, every)  # the next that was seen: itself, or the end of a gap
+    wide = (seen[near] - seen[np.maximum(near - 1, 0)] > _GAP) & (seen[near] != every)
+    heights = np.array([counts.get(value, 0) for value in every.tolist()]) / sum(counts.values())
+    return every.astype(float), np.where(wide, np.nan, heights)
+
+
 def _figure(height: float, width: float = _WIDTH) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
@@ -190,6 +198,7 @@ def _bars(axis: Axes, names: list[str], values: Any, bounds: Any) -> None:
     axis.errorbar(values, places, xerr=errors, fmt="o", markersize=4, capsize=2)
     axis.set_yticks(places, [_short(name) for name in names])
     axis.set_ylim(-0.6, len(names) - 0.4)
+    axis.xaxis.set_major_locator(MaxNLocator(6))
     axis.grid(alpha=0.3, axis="x")
     axis.tick_params(labelsize=8)
 
