@@ -119,3 +119,26 @@ def test_the_benchmark_prints_one_line_and_says_what_it_leaves_out(monkeypatch, 
 def test_a_benchmark_of_nobody_is_refused(capsys) -> None:
     assert main(["benchmark", "nobody", "--opponents", "random"]) == 2
     assert "unknown agent 'nobody'" in capsys.readouterr().err
+
+
+def test_the_leaderboard_shows_what_the_files_of_its_entries_say() -> None:
+    root = Path(__file__).parents[1]
+    rows = [line.split(" | ") for line in (root / "docs" / "leaderboard.md").read_text().splitlines() if "|" in line]
+    (head, *_), shown = rows, {row[0].strip("| `"): row for row in rows}
+    entries = [json.loads(path.read_text()) for path in (root / "benchmarks" / "leaderboard").glob("*.json")]
+    assert entries
+    for entry in entries:
+        assert entry["pack"] == benchmark_command.PACK
+        for opponent, found in entry["payoff"].items():
+            cell = shown[entry["agent"]][head.index(opponent)]
+            assert cell == f"{found['payoff']:+.3f} ± {found['payoff_se']:.3f}"
+
+
+def test_points_that_nobody_made_are_drawn_as_none_and_moons_far_off_without_a_line() -> None:
+    pytest.importorskip("matplotlib")
+    from hearts_train import tournament_plots as plots
+
+    values, shares = plots._distribution({0: 1, 1: 2, 3: 1, 26: 4})
+    assert values.tolist() == list(range(27))
+    assert shares[[0, 1, 2, 3, 26]].tolist() == [0.125, 0.25, 0, 0.125, 0.5]
+    assert np.isnan(shares[4:26]).all()
