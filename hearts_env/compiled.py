@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import get_ident
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env import kernels, kernels_random, kernels_view, kernels_worlds
+from hearts_env import held, kernels, kernels_random, kernels_view, kernels_worlds
 from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
 from hearts_env.encode import WORD_BITS, Layout, write_order
 from hearts_env.executor import in_threads
-from hearts_env.held import Held
 from hearts_env.kernels import NONE_BAD, SOME_END, game, some_tables, tables
 from hearts_env.kernels_view import blank, room, shape, views
 from hearts_env.lookup import Lookup
@@ -138,16 +138,15 @@ def encode_tables(
 ) -> Bytes:
     """See `encode.encode_tables`.  Raises IndexError and ValueError as `view` and `encode` do."""
     rows = _buffer(layout, len(state), out)
-    made = shape(lookup, layout.seats)
-    seat = state.turn.astype(np.int64) if seats is None else _checked_seats(state, seats)
-    bad = kernels_view.encode_tables(
-        game(lookup), made, tables(state), seats is None, seat, blank(lookup, 1), room(made), rows
-    )
+    seat = np.empty(0, np.int64) if seats is None else _checked_seats(state, seats)
+    memory, _ = held.ready(lookup, layout.seats, get_ident())
+    bad = held.encode_tables(memory, tables(state), seats is None, seat, rows)
     if bad != NONE_BAD:
         raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
     if layout.order:
-        players = seats_of_plays(lookup, state.plays, state.leaders, np.maximum(seat, 0))
-        write_order(state.plays, players, rows[:, made.bits :])
+        viewers = np.maximum(state.turn, 0).astype(np.int64) if seats is None else seat
+        players = seats_of_plays(lookup, state.plays, state.leaders, viewers)
+        write_order(state.plays, players, rows[:, layout.bits :])
     return _handed_over(rows, out)
 
 
@@ -168,9 +167,9 @@ def _handed_over(rows: Bytes, out: Bytes | None) -> Bytes:
     return out
 
 
-def hold(lookup: Lookup, state: State, layout: Layout) -> Held:
+def hold(lookup: Lookup, state: State, layout: Layout) -> held.Held:
     """See `one_table.hold`."""
-    return Held(lookup, state, layout)
+    return held.Held(lookup, state, layout)
 
 
 def spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:

@@ -1,7 +1,8 @@
-"""The kernels on one table whose arrays are unpacked once: to hand them over costs more than the work of a turn."""
+"""Kernels whose arguments are kept unpacked in memory: to hand them over costs more than the work of a turn."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -10,7 +11,7 @@ from numba import typeof
 from hearts_env.cards import Bytes, Ints, Sets
 from hearts_env.encode import Layout, layout
 from hearts_env.kernel import Number, kernel
-from hearts_env.kernels import Game, finish, game, legal_at, step_at, tables
+from hearts_env.kernels import NONE_BAD, Game, finish, game, legal_at, step_at, tables
 from hearts_env.kernels_view import Shape, blank, room, see, shape, unpack, write
 from hearts_env.lookup import Lookup, lookup
 from hearts_env.machine_code import pick_up, put_down, words_of
@@ -75,6 +76,18 @@ def _any_kind() -> Any:
     return typeof(_arguments(info, State.empty(info, 1), layout(info)))
 
 
+@lru_cache(maxsize=64)
+def ready(info: Lookup, seats: int, thread: int) -> tuple[Ints, Arguments]:
+    """What `encode_tables` needs besides tables, as memory and what that points to; one for each thread.
+
+    seats: columns of the layouts.
+    """
+    arguments = _arguments(info, State.empty(info, 1), layout(info, pad=seats != info.num_players))
+    memory = np.empty(_WORDS, np.int64)
+    _hold(memory, arguments)
+    return memory, arguments
+
+
 _KIND = _any_kind()
 _WORDS = words_of(_KIND)
 
@@ -102,3 +115,20 @@ def _encode(memory: Ints, seat: int) -> None:
     see(held.game, held.tables, 0, seat, held.seen, 0)
     write(held.game, held.shape, held.seen, 0, held.words)
     unpack(held.shape, held.words, held.row[0])
+
+
+@kernel
+def encode_tables(memory: Ints, tables: State, of_actor: bool, seats: Ints, out: Bytes) -> int:
+    """Fill the columns of `out`, uint8 [N, F], that are bits.
+
+    memory: see `ready`.  seats: int64 [N] unless `of_actor`.  Returns as `kernels_view.view` does.
+    """
+    held = pick_up(memory, _KIND)
+    for n in range(len(out)):
+        seat = max(tables.turn[n], 0) if of_actor else seats[n]
+        if not 0 <= seat < held.game.num_players:
+            return n
+        see(held.game, tables, n, seat, held.seen, 0)
+        write(held.game, held.shape, held.seen, 0, held.words)
+        unpack(held.shape, held.words, out[n])
+    return NONE_BAD

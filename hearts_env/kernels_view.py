@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from hearts_env.cards import BLACK_MARIA, NO_SEAT, NUM_SUITS, Bytes, Ints, Sets
+from hearts_env.cards import BLACK_MARIA, NO_SEAT, NUM_SUITS, Bytes, Sets
 from hearts_env.encode import (
     MAX_PICKS,
     POINT_BITS,
@@ -198,24 +198,6 @@ def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> No
     for n in range(len(out)):
         write(game, shape, views, n, words)
         unpack(shape, words, out[n])
-
-
-@kernel
-def encode_tables(
-    game: Game, shape: Shape, tables: State, of_actor: bool, seats: Ints, one: View, words: Sets, out: Bytes
-) -> int:
-    """Fill the first `shape.bits` columns of `out`, uint8 [N, F].
-
-    seats: int64 [N] unless `of_actor`, see `view`.  one: room for one view.  words: see `encode`.
-    """
-    for n in range(len(out)):
-        seat = max(tables.turn[n], 0) if of_actor else seats[n]
-        if not 0 <= seat < game.num_players:
-            return n
-        see(game, tables, n, seat, one, 0)
-        write(game, shape, one, 0, words)
-        unpack(shape, words, out[n])
-    return NONE_BAD
 
 
 @kernel
