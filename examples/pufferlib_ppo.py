@@ -15,7 +15,7 @@ from torch import nn
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.pufferlib import HeartsPufferEnv
 
-TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
 TABLES, STEPS, EPOCHS, MINIBATCHES, GAE, CLIP, ENTROPY = 256, 16, 3, 4, 0.95, 0.2, 0.01
 
 

@@ -10,7 +10,7 @@ from sb3_contrib import MaskablePPO
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.sb3 import HeartsVecEnv
 
-TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 
 env = HeartsVecEnv(256, opponents="random", seat="rotating", reward="tricks")
 model = MaskablePPO(

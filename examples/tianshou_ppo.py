@@ -15,7 +15,7 @@ from torch import nn
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.tianshou import HeartsTianshouEnv
 
-TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 TABLES, STEPS = 256, 16
 
 torch.manual_seed(1)

@@ -18,7 +18,7 @@ from torchrl.objectives.value import GAE
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.torchrl import HeartsTorchRLEnv
 
-TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 TABLES, STEPS, EPOCHS, MINIBATCHES = 256, 16, 3, 4
 
 torch.manual_seed(1)
