@@ -28,7 +28,7 @@ test: $(STAMP) ## run the tests, without those marked slow
 	$(BIN)/pytest -n 2 -m 'not slow'
 
 # Of their own: the libraries are large (3 GB), and hold each other to narrow ranges.
-test-interop: $(INTEROP)/.stamp-installed ## set up every library that has an adapter or example, and test with them (half an hour)
+test-interop: $(INTEROP)/.stamp-installed ## set up every library that has an adapter or example, and test with them (a quarter of an hour)
 	$(INTEROP)/bin/pytest tests/interop tests/test_openspiel_game.py
 
 $(INTEROP)/.stamp-installed: pyproject.toml constraints.txt

@@ -4,7 +4,6 @@ pip install "hearts_env[train,fast]"; python examples/cleanrl_ppo.py
 """
 
 import sys
-import time
 
 import gymnasium
 import torch
@@ -14,7 +13,7 @@ from torch.distributions import Categorical
 import hearts_env  # noqa: F401  gymnasium knows its names
 from hearts_agents.trained import PolicyAgent, against
 
-SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
 TABLES, STEPS, EPOCHS, MINIBATCHES, GAE, CLIP, ENTROPY = 256, 16, 3, 4, 0.95, 0.2, 0.01
 
 torch.manual_seed(1)
@@ -43,8 +42,8 @@ def tensors(seen, infos):
 
 
 seen, masks = tensors(*envs.reset(seed=1))
-start, updates = time.monotonic(), 0
-while time.monotonic() < start + SECONDS:
+steps = 0
+while steps < TOTAL:
     rollout = []
     for _ in range(STEPS):
         with torch.no_grad():
@@ -74,8 +73,8 @@ while time.monotonic() < start + SECONDS:
             loss.backward()
             nn.utils.clip_grad_norm_(body.parameters(), 0.5)
             optimizer.step()
-    updates += 1
-print(f"{updates * STEPS * TABLES:,} steps")
+    steps += STEPS * TABLES
+print(f"{steps:,} steps")
 
 
 @torch.no_grad()

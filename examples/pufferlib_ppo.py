@@ -6,7 +6,6 @@ Its trainer, PuffeRL, takes this environment and this policy too, where its comp
 """
 
 import sys
-import time
 
 import torch
 from pufferlib import vector
@@ -16,7 +15,7 @@ from torch import nn
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.pufferlib import HeartsPufferEnv
 
-SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
 TABLES, STEPS, EPOCHS, MINIBATCHES, GAE, CLIP, ENTROPY = 256, 16, 3, 4, 0.95, 0.2, 0.01
 
 
@@ -45,8 +44,8 @@ optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)
 envs.async_reset(1)
 # PufferLib writes into the same arrays at every step: what is kept is copied.
 seen = torch.from_numpy(envs.recv()[0]).clone()
-start, updates = time.monotonic(), 0
-while time.monotonic() < start + SECONDS:
+steps = 0
+while steps < TOTAL:
     rollout = []
     for _ in range(STEPS):
         with torch.no_grad():
@@ -75,8 +74,8 @@ while time.monotonic() < start + SECONDS:
             optimizer.zero_grad()
             (-surrogate + (value - returns[part]).square().mean() - ENTROPY * entropy.mean()).backward()
             optimizer.step()
-    updates += 1
-print(f"{updates * STEPS * TABLES:,} steps")
+    steps += STEPS * TABLES
+print(f"{steps:,} steps")
 
 
 @torch.no_grad()

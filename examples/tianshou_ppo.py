@@ -4,7 +4,6 @@ pip install "hearts_env[tianshou,fast]"; python examples/tianshou_ppo.py
 """
 
 import sys
-import time
 
 import torch
 from tianshou.algorithm import PPO
@@ -16,7 +15,7 @@ from torch import nn
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.tianshou import HeartsTianshouEnv
 
-SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 TABLES, STEPS = 256, 16
 
 torch.manual_seed(1)
@@ -61,8 +60,8 @@ algorithm = PPO(
 buffer = VectorReplayBuffer(TABLES * STEPS, TABLES)
 collector = Collector(algorithm, env, buffer)
 collector.reset()
-steps, end = 0, time.monotonic() + SECONDS
-while time.monotonic() < end:
+steps = 0
+while steps < TOTAL:
     policy.is_within_training_step = True
     steps += collector.collect(n_step=TABLES * STEPS).n_collected_steps
     algorithm.update(buffer, 1024, 3)

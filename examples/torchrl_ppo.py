@@ -4,7 +4,6 @@ pip install "hearts_env[torchrl,fast]"; python examples/torchrl_ppo.py
 """
 
 import sys
-import time
 
 import torch
 from tensordict.nn import TensorDictModule as Module
@@ -19,7 +18,7 @@ from torchrl.objectives.value import GAE
 from hearts_agents.trained import PolicyAgent, against
 from hearts_env.adapters.torchrl import HeartsTorchRLEnv
 
-SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 TABLES, STEPS, EPOCHS, MINIBATCHES = 256, 16, 3, 4
 
 torch.manual_seed(1)
@@ -52,7 +51,7 @@ collector = Collector(
     env, actor, frames_per_batch=TABLES * STEPS, total_frames=-1, auto_register_policy_transforms=False
 )
 
-end, frames = time.monotonic() + SECONDS, 0
+frames = 0
 for batch in collector:
     with torch.no_grad():
         advantage(batch)
@@ -65,7 +64,7 @@ for batch in collector:
             nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
             optimizer.step()
     frames += len(rows)
-    if time.monotonic() > end:
+    if frames >= TOTAL:
         break
 collector.shutdown()
 print(f"{frames:,} steps")

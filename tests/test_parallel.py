@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pettingzoo.test import parallel_api_test, parallel_seed_test, render_test, state_test
 
 from hearts_agents import make
 from hearts_env import Rules, hearts_v0
@@ -35,6 +35,23 @@ def test_pettingzoo_s_parallel_tests_pass_without_a_warning(
         warnings.simplefilter("error")
         parallel_api_test(env(), num_cycles=70)
         parallel_seed_test(env, num_cycles=20)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7])
+def test_pettingzoo_s_state_test_passes_on_both_environments(players: int) -> None:
+    options: Any = {"rules": Rules(num_players=players), "on_illegal": "random"}  # it plays any action
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        state_test(hearts_v0.env(**options), hearts_v0.parallel_env(**options), num_cycles=30)
+
+
+@pytest.mark.parametrize("players", [2, 4, 7])
+def test_pettingzoo_s_render_test_passes(players: int, capsys: Any) -> None:
+    def env(render_mode: Any) -> Any:
+        return hearts_v0.env(Rules(num_players=players), on_illegal="random", render_mode=render_mode)
+
+    render_test(env, custom_tests={"human": lambda shown: shown is None, "ansi": lambda shown: "deal" in shown})
+    assert "deal" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("passing", PASSING)

@@ -1,4 +1,4 @@
-"""Hearts as a multi-agent environment of RLlib, for self-play with one network or for a policy a seat."""
+"""Hearts for RLlib: many tables with a learner at each, or one table as a multi-agent environment, for self-play."""
 
 from __future__ import annotations
 
@@ -11,16 +11,57 @@ from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.aec import HeartsAEC
-from hearts_env.cards import NUM_ACTIONS
+from hearts_env.cards import NUM_ACTIONS, Bytes
+from hearts_env.edge import Mask
+from hearts_env.encode import Layout
+from hearts_env.learner import check_one_learner
+from hearts_env.spaces import encoding_space
+from hearts_env.vector import HeartsVectorEnv, Infos, Step
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ModuleNotFoundError as error:
     raise MissingLibraryError(str(error.name), "rllib") from None
 
-Seen = dict[str, dict[str, NDArray[np.float32]]]
+Floats = dict[str, NDArray[np.float32]]
+Seen = dict[str, Floats]
 OBSERVATIONS, MASK = "observations", "action_mask"
 """Keys of an observation: those of RLlib's ActionMaskingTorchRLModule."""
+
+
+class HeartsRLlibVectorEnv(HeartsVectorEnv):
+    """`num_envs` tables of a `HeartsVectorEnv` for RLlib's runner of single-agent environments, in one process.
+
+    RLlib makes it where `env_runners(gym_env_vectorize_mode="vector_entry_point")` is set, with its own
+    `num_envs_per_env_runner`.  An observation is a dict of `observations` float32 [N, F] and `action_mask` float32
+    [N, A], as RLlib's `ActionMaskingTorchRLModule` reads it.  RLlib takes infos apart table by table: there is nothing
+    in them but `summary`, where episodes are over.
+
+    config: the options of `vector.HeartsVectorEnv`, but for `mask_in` and `autoreset_mode`; as RLlib hands them on from
+        `env_config`.  seat="all" is refused.
+
+    Raises EnvError or RulesError, both ValueErrors.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        super().__init__(mask_in="observation", **dict(config or {}))
+        check_one_learner(self.tables, "RLlib")
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Infos]:
+        """Begin a new episode at every table, see `HeartsVectorEnv.reset`."""
+        return super().reset(seed=seed, options=options)[0], {}
+
+    def step(self, actions: Any) -> Step:
+        """Carry out the learner's action at each table, see `HeartsVectorEnv.step`."""
+        seen, rewards, terminated, truncated, infos = super().step(actions)
+        told: Infos = {name: infos[name] for name in ("summary", "_summary") if name in infos}
+        return seen, rewards, terminated, truncated, told
+
+    def _space(self, actions: int = NUM_ACTIONS) -> spaces.Space[Any]:
+        return _space(self.layout)
+
+    def _shown(self, encoding: Bytes, mask: Mask) -> Any:
+        return _as_floats(encoding, mask)
 
 
 class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
@@ -41,17 +82,8 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         # RLlib's check wants those who are shown the end to be in it still.
         self.agents = list(self.possible_agents)
         self.render_mode = self.env.render_mode
-        seat = self.possible_agents[0]
-        space: Any = self.env.observation_space(seat)
-        encoding = space["observation"]
-        seen = spaces.Dict(
-            {
-                OBSERVATIONS: spaces.Box(encoding.low.astype(np.float32), encoding.high.astype(np.float32)),
-                MASK: spaces.Box(0.0, 1.0, (NUM_ACTIONS,), np.float32),
-            }
-        )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self.env.action_space(seat))
+        self.observation_spaces = dict.fromkeys(self.possible_agents, _space(self.env.layout))
+        self.action_spaces = dict.fromkeys(self.possible_agents, self.env.action_space(self.possible_agents[0]))
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -80,6 +112,20 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         seen = {}
         for agent in self.possible_agents if over else [self.env.agent_selection]:
             observation: Any = self.env.observe(agent)
-            mask = np.ones(NUM_ACTIONS, np.float32) if over else observation["action_mask"].astype(np.float32)
-            seen[agent] = {OBSERVATIONS: observation["observation"].astype(np.float32), MASK: mask}
+            mask = np.ones(NUM_ACTIONS, np.int8) if over else observation["action_mask"]
+            seen[agent] = _as_floats(observation["observation"], mask)
         return seen
+
+
+def _space(layout: Layout) -> spaces.Dict:
+    encoding: Any = encoding_space(layout)
+    return spaces.Dict(
+        {
+            OBSERVATIONS: spaces.Box(encoding.low.astype(np.float32), encoding.high.astype(np.float32)),
+            MASK: spaces.Box(0.0, 1.0, (NUM_ACTIONS,), np.float32),
+        }
+    )
+
+
+def _as_floats(encoding: Bytes, mask: Mask) -> Floats:
+    return {OBSERVATIONS: encoding.astype(np.float32), MASK: mask.astype(np.float32)}

@@ -13,11 +13,12 @@ TABLES = 5
 
 
 class Face:
-    """An adapter with five tables, at each of which a new episode begins as soon as one is over."""
+    """An adapter with some tables, at each of which a new episode begins as soon as one is over."""
 
     library = ""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, tables: int = TABLES, **options: Any) -> None:
+        self.tables = tables
         pytest.importorskip(self.library, reason=f"the adapter needs {self.library}: make test-interop")
         self.env: Any = self.make(**({"opponents": "random", "on_illegal": "raise"} | options))
         self.seen: Any = None
@@ -60,7 +61,7 @@ class Bare(Face):
         return self.env
 
     def make(self, **options: Any) -> Any:
-        return HeartsVectorEnv(TABLES, autoreset_mode="SameStep", **options)
+        return HeartsVectorEnv(self.tables, autoreset_mode="SameStep", **options)
 
     def begin(self, seed: int) -> None:
         self.seen, _ = self.env.reset(seed=seed)
@@ -79,7 +80,7 @@ class Sb3(Face):
     def make(self, **options: Any) -> Any:
         from hearts_env.adapters.sb3 import HeartsVecEnv
 
-        return HeartsVecEnv(TABLES, **options)
+        return HeartsVecEnv(self.tables, **options)
 
     def begin(self, seed: int) -> None:
         self.env.seed(seed)
@@ -100,7 +101,7 @@ class Puffer(Face):
     def make(self, **options: Any) -> Any:
         from hearts_env.adapters.pufferlib import HeartsPufferEnv
 
-        return HeartsPufferEnv(TABLES, **options)
+        return HeartsPufferEnv(self.tables, **options)
 
     def begin(self, seed: int) -> None:
         self.seen, _ = self.env.reset(seed)
@@ -116,7 +117,7 @@ class Tianshou(Face):
     def make(self, **options: Any) -> Any:
         from hearts_env.adapters.tianshou import HeartsTianshouEnv
 
-        return HeartsTianshouEnv(TABLES, **options)
+        return HeartsTianshouEnv(self.tables, **options)
 
     def begin(self, seed: int) -> None:
         self.shown, _ = self.env.reset(seed=seed)
@@ -126,8 +127,8 @@ class Tianshou(Face):
         return self.shown.mask
 
     def send(self, actions: Any) -> tuple[Any, Any]:
-        self.shown, rewards, terminated, truncated, infos = self.env.step(actions, np.arange(TABLES))
-        assert [info["env_id"] for info in infos] == list(range(TABLES))
+        self.shown, rewards, terminated, truncated, infos = self.env.step(actions, np.arange(self.tables))
+        assert [info["env_id"] for info in infos] == list(range(self.tables))
         done = terminated | truncated
         if done.any():
             rows = np.flatnonzero(done)
@@ -142,7 +143,7 @@ class TorchRL(Face):
     def make(self, **options: Any) -> Any:
         from hearts_env.adapters.torchrl import HeartsTorchRLEnv
 
-        return HeartsTorchRLEnv(TABLES, **options)
+        return HeartsTorchRLEnv(self.tables, **options)
 
     def begin(self, seed: int) -> None:
         self.env.set_seed(seed)

@@ -14,30 +14,36 @@ from hearts_env.rules import Rules
 from hearts_env.table import EnvError
 
 every_face = pytest.mark.parametrize("face", FACES)
+every_size = pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7])
+MANY = 100
 
 
 @every_face
-@pytest.mark.parametrize("players", [2, 4, 7])
+@every_size
 def test_the_same_seed_is_the_same_game_in_every_library(face: type[Face], players: int) -> None:
     traces = []
     for kind, seed in ((Bare, 7), (face, 7), (face, 7), (face, 8)):
         one = kind(rules=Rules(num_players=players), reward="tricks", seat="rotating")
         one.begin(seed)
-        traces.append(one.trace(np.random.default_rng(0), 60))
+        traces.append(one.trace(np.random.default_rng(0), 40))
     assert traces[0] == traces[1] == traces[2] != traces[3]
 
 
 @every_face
-def test_ten_thousand_random_decisions_by_the_mask_are_legal(face: type[Face]) -> None:
-    one, random = face(), np.random.default_rng(1)
+@every_size
+def test_ten_thousand_random_decisions_by_the_mask_are_legal_and_sum_to_zero(face: type[Face], players: int) -> None:
+    one, random = face(MANY, rules=Rules(num_players=players), reward="zero_sum"), np.random.default_rng(1)
     one.begin(1)
-    legal_block, episodes = one.envs.layout["legal"], 0
-    for _ in range(10_000 // TABLES):  # an illegal action raises
+    legal_block, episodes, paid = one.envs.layout["legal"], 0, 0.0
+    for _ in range(10_000 // MANY):  # an illegal action raises
         masks = one.masks()
         assert (np.array(one.seen)[:, legal_block] == masks).all()
-        _, done = one.send(np.argmax(random.random(masks.shape) * masks, axis=1))
+        rewards, done = one.send(np.argmax(random.random(masks.shape) * masks, axis=1))
+        paid += float(np.abs(rewards).sum())
+        assert np.abs(one.envs.tables.paid.sum(axis=1)).max() < 1e-9
         episodes += int(np.asarray(done).sum())
-    assert episodes > 600
+    assert episodes > 300
+    assert paid > episodes
 
 
 @every_face

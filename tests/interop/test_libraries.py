@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from typing import Any
 
@@ -10,6 +12,9 @@ import numpy as np
 import pytest
 
 import hearts_env  # noqa: F401  gymnasium knows its names
+from hearts_env.spaces import sample_masked
+from hearts_env.table import EnvError
+from hearts_env.vector import HeartsVectorEnv
 
 
 @pytest.fixture(autouse=True)
@@ -19,9 +24,14 @@ def no_warnings() -> Any:
         yield
 
 
-def test_sb3_checks_the_single_environment() -> None:
+every_size = pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7])
+
+
+@every_size
+def test_sb3_checks_the_single_environment(players: int) -> None:
     check = pytest.importorskip("stable_baselines3.common.env_checker")
-    check.check_env(gymnasium.make("hearts_env/Hearts-v0", opponents="random", on_illegal="random").unwrapped)
+    options: Any = {"opponents": "random", "on_illegal": "random", "rules": f"num_players={players}"}
+    check.check_env(gymnasium.make("hearts_env/Hearts-v0", **options).unwrapped)
 
 
 def test_maskable_ppo_trains_and_is_evaluated_without_illegal_actions() -> None:
@@ -67,11 +77,13 @@ def test_the_sb3_environment_answers_for_each_table() -> None:
 
 
 @pytest.mark.parametrize("seat", [0, "all"])
-def test_torchrl_checks_its_specs(seat: Any) -> None:
+@every_size
+def test_torchrl_checks_its_specs(players: int, seat: Any) -> None:
     envs = pytest.importorskip("torchrl.envs")
     from hearts_env.adapters.torchrl import HeartsTorchRLEnv
 
-    env = HeartsTorchRLEnv(4, opponents="random", seat=seat, reward="zero_sum", on_illegal="raise")
+    options: Any = {"rules": f"num_players={players}", "seat": seat, "reward": "zero_sum", "on_illegal": "raise"}
+    env = HeartsTorchRLEnv(4, opponents="random", **options)
     envs.check_env_specs(env, seed=1)
     rolled = env.rollout(200, break_when_any_done=False)
     assert int(rolled["next", "done"].sum()) >= 8
@@ -119,7 +131,7 @@ def test_pufferlib_vectorises_it_and_writes_into_its_arrays() -> None:
     assert all(info["episode_length"] in range(13, 18) for info in told)
 
 
-@pytest.mark.parametrize("players", [2, 4, 7])
+@every_size
 def test_rllib_checks_the_multi_agent_environment(players: int) -> None:
     pytest.importorskip("ray.rllib")
     from ray.rllib.utils.pre_checks.env import check_multiagent_environments
@@ -141,3 +153,81 @@ def test_rllib_checks_the_multi_agent_environment(players: int) -> None:
     assert all(env.get_observation_space(agent).contains(shown) for agent, shown in seen.items())
     assert abs(sum(total.values())) < 1e-9 < sum(map(abs, total.values()))
     assert len(infos["seat_0"]["points"]) == players
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_the_multi_agent_environment_goes_on_as_the_original_does(copied: Any) -> None:
+    pytest.importorskip("ray.rllib")
+    from hearts_env.adapters.rllib import HeartsMultiAgentEnv
+
+    def trace(env: Any, seen: Any, steps: int) -> list[Any]:
+        told = []
+        for _ in range(steps):
+            ((agent, shown),) = seen.items()
+            seen, rewards, *_ = env.step({agent: int(shown["action_mask"].argmax())})
+            told.append(([part.tobytes() for shown in seen.values() for part in shown.values()], rewards))
+        return told
+
+    env = HeartsMultiAgentEnv({"reward": "tricks", "on_illegal": "raise"})
+    seen, _ = env.reset(seed=5)
+    begun = trace(env, seen, 20)
+    other = copied(env)
+    seat = env.env.agent_selection
+    seen = {seat: {"action_mask": env.env.observe(seat)["action_mask"]}}
+    assert trace(env, seen, 20) == trace(other, seen, 20)
+    again, _ = env.reset(seed=5)
+    assert trace(env, again, 20) == begun
+
+
+def test_rllib_s_runner_plays_many_tables_by_the_mask() -> None:
+    pytest.importorskip("ray.rllib")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # RLlib's of itself
+        from ray.rllib.algorithms.ppo import PPOConfig
+        from ray.rllib.core.rl_module import RLModuleSpec
+        from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+        from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+
+        from hearts_env.adapters.rllib import HeartsRLlibVectorEnv
+
+        options = {"opponents": "random", "seat": "rotating", "on_illegal": "raise"}
+        small = {"head_fcnet_hiddens": [16], "fcnet_hiddens": [16]}
+        config = (
+            PPOConfig()
+            .environment(HeartsRLlibVectorEnv, env_config=options)
+            .env_runners(num_envs_per_env_runner=64, gym_env_vectorize_mode="vector_entry_point")
+            .rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=small))
+        )
+        # Without the rest of the algorithm, which takes a cluster of processes to start.
+        episodes = SingleAgentEnvRunner(config=config).sample(num_timesteps=2000, random_actions=False)
+    over = [episode for episode in episodes if episode.is_terminated]
+    assert len(over) >= 64  # an illegal action raises
+    assert sum(map(len, episodes)) >= 2000
+    assert {len(episode) for episode in over} <= {13, 14, 16, 17}
+    assert -26 <= min(episode.get_return() for episode in over) < 0
+
+
+@every_size
+def test_rllib_s_tables_show_what_those_of_the_vector_environment_do(players: int) -> None:
+    pytest.importorskip("ray.rllib")
+    from hearts_env.adapters.rllib import HeartsRLlibVectorEnv
+
+    options: Any = {"num_envs": 20, "opponents": "random", "rules": f"num_players={players}", "reward": "zero_sum"}
+    env = HeartsRLlibVectorEnv(options)
+    bare = HeartsVectorEnv(**options)
+    (seen, infos), (expected, _) = env.reset(seed=3), bare.reset(seed=3)
+    random, over = np.random.default_rng(1), 0
+    for _ in range(80):
+        assert env.observation_space.contains(seen)
+        assert (seen["observations"] == expected).all()
+        assert (seen["action_mask"] == bare.masks()).all()
+        assert set(infos) <= {"summary", "_summary"}
+        actions = sample_masked(bare.masks(), random)
+        seen, rewards, terminated, _, infos = env.step(actions)
+        expected, due, *_ = bare.step(actions)
+        assert (rewards == due).all()
+        assert ("summary" in infos) == terminated.any()
+        over += int(terminated.sum())
+    assert over >= 20
+    with pytest.raises(EnvError, match="seat='all': RLlib"):
+        HeartsRLlibVectorEnv({"seat": "all"})
