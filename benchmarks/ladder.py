@@ -27,7 +27,6 @@ from hearts_train.machine import commit, machine, versions
 RESULTS = Path(__file__).parent / "results" / "ladder.json"
 MANY = 64
 """Tables at once for the time of a decision, beside one table alone."""
-ROUNDS = 3
 
 
 class Timed:
@@ -46,11 +45,11 @@ class Timed:
         return actions
 
 
-def milliseconds(name: str, tables: int) -> float:
+def milliseconds(name: str, tables: int, rounds: int) -> float:
     """Of one decision, forced ones counted: the median of some rounds of deals with the agent in every seat."""
     play(Rules(), [make(name)], [0] * 4, [0])
     found = []
-    for number in range(ROUNDS):
+    for number in range(rounds):
         timed = Timed(make(name))
         play(Rules(), [timed], [0] * 4, np.arange(tables) + 1000 * (number + 1))
         found.append(1000 * timed.seconds / timed.decisions)
@@ -72,6 +71,8 @@ class Ladder:
     """Deal ids."""
     seed: int = 1
     """Another one has other deal ids."""
+    rounds: int = 3
+    """Deals (of one table, and of 64) that the time of a decision is the median of."""
     workers: int = 1
     """Processes; 0 for one a core."""
     json: Path = RESULTS
@@ -83,7 +84,9 @@ class Ladder:
         outcome = hold(planned, None, Options(workers=self.workers))
         if outcome.failure or not outcome.content:
             raise outcome.failure or SystemExit("no deal was finished")
-        times = {name: {str(tables): milliseconds(name, tables) for tables in (1, MANY)} for name in self.agents}
+        times = {
+            name: {str(tables): milliseconds(name, tables, self.rounds) for tables in (1, MANY)} for name in self.agents
+        }
         kept: dict[str, Any] = {
             "agents": list(self.agents),
             "deals": outcome.content["deals"],
