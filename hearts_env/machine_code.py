@@ -89,9 +89,19 @@ class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         stamp = (self._impl.locator.get_source_stamp(), _source_hash(Path(function.__code__.co_filename).parent))
-        self._cache_file = IndexDataCacheFile(
+        self._cache_file = _Index(
             cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
         )
+
+
+class _Index(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+    """The list of what is kept; empty where it tells of classes that only older sources had: numba fails on these."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):
+            return {}
 
 
 def _source_hash(folder: Path) -> str:

@@ -270,3 +270,22 @@ def test_a_choice_for_a_while_ends() -> None:
     with pytest.raises(KeyError), using("numpy"):
         raise KeyError
     assert executor.chosen() == before
+
+
+def test_what_older_sources_left_on_disk_is_thrown_away_even_where_it_names_classes_that_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    from hearts_env import kernels_view, machine_code
+
+    class Gone:
+        """Pickled by its name, under which there is nothing when it is read."""
+
+    Gone.__qualname__, Gone.__module__ = "Gone", kernels_view.__name__
+    stamp = ("an older one", "of other sources")
+    old = machine_code._Index(cache_path=str(tmp_path), filename_base="kernel", source_stamp=stamp)
+    monkeypatch.setattr(kernels_view, "Gone", Gone, raising=False)
+    old._save_index({(Gone,): "kernel.1.nbc"})
+    assert old._load_index()
+    monkeypatch.delattr(kernels_view, "Gone")
+    assert machine_code._Index(str(tmp_path), "kernel", ("now", "now"))._load_index() == {}

@@ -39,7 +39,7 @@ def test_ten_thousand_random_decisions_by_the_mask_are_legal_and_sum_to_zero(fac
         masks = one.masks()
         assert (np.array(one.seen)[:, legal_block] == masks).all()
         rewards, done = one.send(np.argmax(random.random(masks.shape) * masks, axis=1))
-        paid += float(np.abs(rewards).sum())
+        paid += float(np.abs(np.asarray(rewards)).sum())
         assert np.abs(one.envs.tables.paid.sum(axis=1)).max() < 1e-9
         episodes += int(np.asarray(done).sum())
     assert episodes > 300
