@@ -44,6 +44,19 @@ def test_every_layer_is_measured(name: str) -> None:
     assert fewest <= result.decisions_per_s / result.deals_per_s <= most
 
 
+def test_a_layer_gets_ready_under_the_executor_that_plays_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def layer(rules: Rules, tables: int) -> bench.Batch:
+        seen.append(chosen())
+        return bench.engine_layer(rules, tables)
+
+    monkeypatch.setitem(bench.LAYERS, "engine", layer)
+    measure([Plan("engine", Rules(), executor, 32) for executor in available()], 0.01)
+    best_tables("engine", Rules(), "numpy", 0.001)
+    assert seen == [*available(), *["numpy"] * (len(seen) - len(available()))]
+
+
 @pytest.mark.parametrize("players", [2, 3, 7])
 @pytest.mark.parametrize("name", [name for name in DEFAULT_LAYERS if ":" not in name])
 def test_every_layer_plays_whole_deals_for_any_number_of_players(name: str, players: int) -> None:

@@ -15,7 +15,7 @@ import hearts_env
 from hearts_env.executor import Executor, using
 from hearts_env.rules import Rules
 from hearts_train.bench import ONE_TABLE, BenchError, Layer, check, find_layer
-from hearts_train.timing import RUNS, Batch, Contender, Run, by_turns, median_deals, median_decisions, repeat
+from hearts_train.timing import RUNS, Contender, Run, by_turns, median_deals, median_decisions, repeat
 
 TABLES = (1, 256, 1024, 4096, 16384)
 """Batch sizes that are tried where none is asked for."""
@@ -92,11 +92,13 @@ def contender(plan: Plan) -> Contender:
     os.environ.setdefault(THREADS, "1")
     if plan.tables < 1:
         raise BenchError(f"tables={plan.tables}: must be a positive whole number")
-    return under(plan.executor, plan.name, find_layer(plan.layer)(plan.rules, plan.tables))
+    return under(plan.executor, plan.name, find_layer(plan.layer), plan.rules, plan.tables)
 
 
-def under(executor: Executor, name: str, batch: Batch) -> Contender:
-    """Someone who plays these batches under that executor."""
+def under(executor: Executor, name: str, layer: Layer, rules: Rules, tables: int) -> Contender:
+    """Someone who plays a layer's batches under that executor, and gets ready under it too: layers may ask which."""
+    with using(executor):
+        batch = layer(rules, tables)
 
     def run(first: int, seconds: float) -> Run:
         with using(executor):
@@ -110,7 +112,7 @@ def best_tables(layer: str, rules: Rules, executor: Executor, seconds: float) ->
     if layer in ONE_TABLE:
         return 1
     made: Layer = find_layer(layer)
-    contenders = [under(executor, "", made(rules, tables)) for tables in TABLES]
+    contenders = [under(executor, "", made, rules, tables) for tables in TABLES]
     speeds = [median_deals(runs) for runs in by_turns(contenders, seconds, runs=1)]
     return TABLES[speeds.index(max(speeds))]
 
