@@ -14,6 +14,9 @@ from hearts_env.rewards import payoff
 from hearts_env.rules import Rules
 from hearts_train.others import lineups
 
+TRAINING_IDS = 1 << 62
+"""Deal ids of training start here: those below, of people and evaluations, are fresh to every network."""
+
 
 def duplicate_payoffs(
     rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None = None

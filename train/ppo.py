@@ -36,7 +36,7 @@ from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet, state_size
 from hearts_train.judging import BEST, Clocks
-from hearts_train.league import duplicate_payoffs, mean_and_error
+from hearts_train.league import TRAINING_IDS, duplicate_payoffs, mean_and_error
 from hearts_train.machine import commit, machine, versions
 from hearts_train.network import HeartsNet
 from hearts_train.others import LEARNS, PAST, Others, Pool, opponents_now, past_file
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Learner", "TrainConfig", "TrainError", "train"]
 
-TRAINING_IDS = 1 << 62
-"""Deal ids of training start here, far from those that people and evaluations use."""
 _IDS_PER_SEED = 1 << 40
 MEAN, SHOWN, BEST_ROW = -3, -2, -1
 """Rows behind those of the workers: the mean of their states, the weights for players and evaluations, the best of

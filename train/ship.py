@@ -18,7 +18,7 @@ import tyro
 from hearts_agents.net import SHIPPED, Net, NetAgent
 from hearts_agents.net_file import NetError, NetSpec, read_tensors
 from hearts_train.checkpoint import CONFIG_NAME, CheckpointError, write_whole
-from hearts_train.league import duplicate_payoffs, mean_and_error
+from hearts_train.league import TRAINING_IDS, duplicate_payoffs, mean_and_error
 from hearts_train.machine import commit, machine, versions
 from hearts_train.report import read_metrics
 
@@ -26,8 +26,6 @@ FACTS = SHIPPED.with_suffix(".json")
 """Beside the weights: what the card says in numbers."""
 MOST_BYTES = 10_000_000
 OPPONENTS = ("random", "rule", "search:32")
-_ID_LIMIT = 1 << 62
-"""Deal ids of training begin here: those below are fresh to every network."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def prepared(source: Path, deals: int, opponents: tuple[str, ...]) -> tuple[dict
     if len(content) > MOST_BYTES:
         raise NetError(f"{file} has {len(content):,} bytes: must be at most {MOST_BYTES:,} to be shipped")
     digest = hashlib.sha256(content).hexdigest()
-    ids = np.random.default_rng(int(digest, 16)).integers(_ID_LIMIT, size=deals, dtype=np.int64)
+    ids = np.random.default_rng(int(digest, 16)).integers(TRAINING_IDS, size=deals, dtype=np.int64)
     facts = {
         "weights": {"sha256": digest, "bytes": len(content), **size(net.spec)},
         "training": training(file.parent, trained),
