@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
-from hearts_train.machine import commit, versions
+from hearts_train.machine import commit, machine, versions
 from hearts_train.tournament_screen import Screen
 
 PACK = "hearts-benchmark/1"
@@ -38,7 +40,7 @@ class Benchmark:
     out: Path | None = None
     """Folder for the results against each opponent; what is finished there is not played again."""
     json: Path | None = None
-    """Write the line as JSON too."""
+    """Write an entry for the leaderboard: the line, and what it took."""
     workers: int = 0
     """Processes; 0 for one a core.  The results do not depend on it."""
 
@@ -58,8 +60,7 @@ class Benchmark:
         if not results:
             raise ValueError(f"no opponent of {', '.join(self.opponents)} can be made here")
         if self.json:
-            about = {"pack": PACK, "agent": self.agent, "commit": commit(), "versions": versions()}
-            self.json.write_text(json.dumps({**about, "payoff": results}, indent=1) + "\n", encoding="utf-8")
+            self.json.write_text(json.dumps(entry(self.agent, results), indent=1) + "\n", encoding="utf-8")
         print(line(self.agent, results))
         return 0
 
@@ -88,11 +89,28 @@ class Benchmark:
             "payoff_se": found["payoff_se"],
             "interval": found["intervals"]["payoff"],
             "moons": found["moons"],
+            "seconds_per_decision": found["seconds_per_decision"],
         }
 
 
 class _SkippedError(Exception):
     """An opponent that can't be made here."""
+
+
+def entry(agent: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """An entry of the leaderboard, as plain JSON values."""
+    from hearts_agents.net import SHIPPED
+
+    return {
+        "pack": PACK,
+        "agent": agent,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "net": hashlib.sha256(SHIPPED.read_bytes()).hexdigest(),  # the opponent
+        "commit": commit(),
+        "machine": machine(),
+        "versions": versions(),
+        "payoff": results,
+    }
 
 
 def line(agent: str, results: dict[str, dict[str, Any]]) -> str:
