@@ -8,11 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.agent import Agent, PlaysOn
+from hearts_env.agent import Agent
 from hearts_env.cards import Bools, Ints, Sets, lowest
 from hearts_env.engine import deal, legal, shuffle, single_deal_no, step
-from hearts_env.executor import chosen
-from hearts_env.match import MAX_DEALS, NO_DEAL_ID, ask, next_deal_id
+from hearts_env.match import MAX_DEALS, NO_DEAL_ID, Loops, ask, next_deal_id
 from hearts_env.opponents import Opponents, opponent_pool
 from hearts_env.rewards import Episode, Reward, Rewards, payoff, points_so_far, step_rewards
 from hearts_env.rules import Rules
@@ -75,7 +74,7 @@ class LearnerTables:
         self.total: Rewards = np.zeros((size, seats))  # [N, P]  paid in this episode
         self._first_id = np.zeros(size, np.int64)
         self._tally = np.zeros((size, seats), np.int64)
-        self._loops: list[tuple[PlaysOn, Bools]] = []  # agents that play on by themselves, bool [N, P] where they sit
+        self._loops = Loops((), self.lineup[:0])
 
     def __len__(self) -> int:
         return len(self.state)
@@ -127,7 +126,8 @@ class LearnerTables:
         elif not self.all_seats:
             self.seat[rows] = self.seat_choice
         self.episodes[rows] += 1
-        self._loops = self._able_to_play_on()
+        others = np.arange(self.lookup.num_players) != self.seat[:, None]
+        self._loops = Loops(self.agents, np.where(others, self.lineup, -1))
         self._play_on(rows)
 
     def act(self, rows: Ints, actions: Ints) -> None:
@@ -203,7 +203,7 @@ class LearnerTables:
         """Let others act at tables `rows` until the learner is to decide or the episode is over."""
         while len(rows := self._waiting(rows)):
             # Nobody of theirs is to act at tables that are not among `rows`.
-            if sum(agent.play_on(self.lookup, self.state, seats) for agent, seats in self._loops):
+            if self._loops.play_on(self.lookup, self.state):
                 self._finish(rows)
                 continue
             part = self.state.take(rows)
@@ -211,14 +211,6 @@ class LearnerTables:
             step(self.lookup, part, self._answers(rows, seen))
             self.state.put(rows, part)
             self._finish(rows)
-
-    def _able_to_play_on(self) -> list[tuple[PlaysOn, Bools]]:
-        """The opponents that have a loop of their own, which is as fast as it is meant to be where it is compiled."""
-        if chosen() != "compiled":
-            return []
-        others = np.arange(self.lookup.num_players) != self.seat[:, None]
-        able = [(agent, index) for index, agent in enumerate(self.agents) if isinstance(agent, PlaysOn)]
-        return [(agent, others & (self.lineup == index)) for agent, index in able]
 
     def _waiting(self, rows: Ints) -> Ints:
         """Those of `rows` where the next action is not the learner's to decide."""

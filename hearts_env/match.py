@@ -56,6 +56,12 @@ class Result:
     seconds: NDArray[np.float64]  # float64 [agents]  time spent in `act`, or in `play_on`, where stepping is in it
     failures: Ints  # int64 [agents]  decisions that were made for an agent that failed, as its `failures` counts them
 
+    def count(self, agent: int, decisions: int, seconds: float, failures: int = 0) -> None:
+        """Add what an agent, by its index, has decided, how long that took, and how often it failed."""
+        self.decisions[agent] += decisions
+        self.seconds[agent] += seconds
+        self.failures[agent] += failures
+
 
 def play(
     rules: Rules,
@@ -142,9 +148,9 @@ def _play_tables(
 
 def _play_deal(info: Lookup, agents: Sequence[Agent], result: Result, rows: Ints, state: State) -> None:
     """Play all tables of `state` to the end of the deal."""
-    loops = _loops(agents, result, rows)
+    loops = Loops(agents, result.lineup[rows])
     while True:
-        _play_on(info, loops, result, state)
+        loops.play_on(info, state, result.count)
         active = np.flatnonzero(~state.over)
         if len(active) == 0:
             return
@@ -156,42 +162,36 @@ def _play_deal(info: Lookup, agents: Sequence[Agent], result: Result, rows: Ints
             state.put(active, part)
 
 
-@dataclass(frozen=True)
-class _Loop:
-    agent: PlaysOn
-    index: int
-    seats: Bools  # bool [N, P]  where it sits
+class Loops:
+    """The agents at some tables that play on by themselves, under an executor that makes it worth while."""
 
+    def __init__(self, agents: Sequence[Agent], lineup: NDArray[np.integer]) -> None:
+        """lineup: [N, P]  an index into `agents`; below 0 where none of them sits."""
+        able = [(index, agent) for index, agent in enumerate(agents) if isinstance(agent, PlaysOn)]
+        sit = [(index, agent, lineup == index) for index, agent in able if chosen() == "compiled"]
+        self._loops = [(index, agent, seats) for index, agent, seats in sit if seats.any()]
 
-def _loops(agents: Sequence[Agent], result: Result, rows: Ints) -> list[_Loop]:
-    """The agents that play on by themselves."""
-    if chosen() != "compiled":
-        return []
-    lineup = result.lineup[rows]
-    able = [(agents[index], int(index)) for index in np.unique(lineup)]
-    return [_Loop(agent, index, lineup == index) for agent, index in able if isinstance(agent, PlaysOn)]
+    def play_on(self, lookup: Lookup, state: State, on_played: Callable[[int, int, float], None] | None = None) -> bool:
+        """Let them play until every table waits for another, or is over; was there anything to do?  Changes `state`.
 
-
-def _play_on(info: Lookup, loops: Sequence[_Loop], result: Result, state: State) -> None:
-    """Let these agents play until every table waits for another, or is over."""
-    waits = bool(loops)
-    while waits:
-        waits = False
-        for loop in loops:
-            start = time.perf_counter()
-            made = loop.agent.play_on(info, state, loop.seats)
-            result.seconds[loop.index] += time.perf_counter() - start
-            result.decisions[loop.index] += made
-            waits |= made > 0 and len(loops) > 1
+        state: of the N tables.  on_played: is told which agent has played, how many actions, and the seconds.
+        """
+        made = 0
+        while True:
+            before = made
+            for index, agent, seats in self._loops:
+                start = time.perf_counter()
+                actions = agent.play_on(lookup, state, seats)
+                made += actions
+                if on_played:
+                    on_played(index, actions, time.perf_counter() - start)
+            # One alone has played all that it can.
+            if made == before or len(self._loops) == 1:
+                return made > 0
 
 
 def _actions(agents: Sequence[Agent], result: Result, rows: Ints, seen: View) -> Ints:
-    def note(index: int, views: int, seconds: float, failures: int) -> None:
-        result.seconds[index] += seconds
-        result.decisions[index] += views
-        result.failures[index] += failures
-
-    return ask(agents, result.lineup[rows, seen.seat], seen, note)
+    return ask(agents, result.lineup[rows, seen.seat], seen, result.count)
 
 
 def ask(

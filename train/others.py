@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents import make
-from hearts_env.agent import Agent, PlaysOn
+from hearts_env.agent import Agent
 from hearts_env.cards import Ints
 from hearts_env.engine import step
-from hearts_env.executor import chosen
 from hearts_env.lookup import Lookup
-from hearts_env.match import ask
+from hearts_env.match import Loops, ask
 from hearts_env.state import State
 from hearts_env.view import view
 
@@ -43,6 +43,10 @@ class Others:
     agents: Sequence[Agent]
     lineup: NDArray[np.int64]  # int64 [N, P]  an index into `agents`, or LEARNS
 
+    @cached_property
+    def _loops(self) -> Loops:
+        return Loops(self.agents, self.lineup)
+
     def take(self, tables: Ints) -> Others:
         """The same at some of the tables."""
         return Others(self.agents, self.lineup[tables])
@@ -50,9 +54,7 @@ class Others:
     def play(self, lookup: Lookup, state: State) -> None:
         """Play on until every table waits for a seat that learns, or is over.  Changes `state`."""
         while True:
-            for index, agent in enumerate(self.agents):
-                if chosen() == "compiled" and isinstance(agent, PlaysOn):
-                    agent.play_on(lookup, state, self.lineup == index)
+            self._loops.play_on(lookup, state)
             agent_of = self.lineup[np.arange(len(state)), state.turn]
             rows = np.flatnonzero(~state.over & (agent_of != LEARNS))
             if len(rows) == 0:
