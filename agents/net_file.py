@@ -69,12 +69,17 @@ class NetSpec:
         }
 
 
+def weights_file(path: Path) -> Path:
+    """The file itself, or the one with the last weights in a run directory."""
+    return path / WEIGHTS_NAME if path.is_dir() else path
+
+
 def read_net(path: Path) -> tuple[NetSpec, dict[str, Floats]]:
     """What stands in a weights file, or in a run directory's last one: the network's kind, and its tensors by name.
 
     Raises NetError for a file that is missing, damaged, foreign, or of another encoding or shape.
     """
-    file = path / WEIGHTS_NAME if path.is_dir() else path
+    file = weights_file(path)
     tensors, header = read_tensors(file)
     spec = _parsed_spec(file, header)
     expected = spec.shapes

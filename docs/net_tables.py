@@ -20,9 +20,9 @@ def net_made() -> str:
         ("parameters", f"{weights['parameters']:,} of float32, {weights['bytes']:,} bytes"),
         ("SHA-256 of the file", f"`{weights['sha256']}`"),
         ("rules", f"`{config['rules']}`"),
-        ("deals of self-play", f"{trained['deals']:,}"),
-        ("decisions learned from", f"{trained['decisions']:,}"),
-        ("hours, evaluations included", f"{trained['hours']:.1f}"),
+        ("deals", _each(trained, "deals", "{:,}")),
+        ("decisions learned from", _each(trained, "decisions", "{:,}")),
+        ("hours, evaluations included", _each(trained, "hours", "{:.1f}")),
         ("workers, of one thread each", str(config["workers"])),
         ("machine", _machines(trained["sessions"])),
         ("seed", str(config["seed"])),
@@ -31,20 +31,41 @@ def net_made() -> str:
 
 
 def net_plays() -> str:
-    """How the network does against others."""
+    """How the network does against others, deal by deal and in games."""
     measured = _facts()["evaluation"]
     rows = [
-        (f"`{row['agent']}`", f"`{row['opponent']}`", f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}")
+        (f"`{row['agent']}`", _seats(row), f"`{row['opponent']}`", f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}")
         for row in measured["results"]
     ]
     title = f"payoff a seat and deal, {measured['deals']:,} deal ids"
-    return table(("agent", "against", title), rows)
+    deals = table(("agent", "seats", "against", title), rows)
+    won = [
+        (f"`{row['agent']}`", _seats(row), f"`{row['opponent']}`", f"{row['wins']:.1%} ± {row['wins_se']:.1%}")
+        for row in measured["games"]
+    ]
+    games = table(("agent", "seats", "against", f"games to 100 won, from {measured['game_ids']:,} deal ids"), won)
+    return f"{deals}\n\n{games}"
+
+
+def _seats(row: dict[str, Any]) -> str:
+    return f"{row['seats']} of 4"
 
 
 def net_settings() -> str:
     """Every setting of the run, as of its last start."""
     config = _facts()["training"]["config"]
     return table(("setting", "value"), [(f"`{name}`", f"`{json.dumps(value)}`") for name, value in config.items()])
+
+
+def _each(trained: dict[str, Any], name: str, form: str) -> str:
+    """A figure of the run; before it those of the runs whose weights it began with."""
+    chain = [trained[name]]
+    start = trained["start"]
+    while start:
+        chain.insert(0, start["seconds"] / 3600 if name == "hours" else start[name])
+        start = start.get("start")
+    parts = " + ".join(form.format(each) for each in chain)
+    return f"{parts} = {form.format(sum(chain))}" if len(chain) > 1 else parts
 
 
 def _facts() -> dict[str, Any]:

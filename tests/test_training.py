@@ -29,7 +29,7 @@ from hearts_train.cli import main  # noqa: E402
 from hearts_train.config import resumed  # noqa: E402
 from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
-from hearts_train.league import duplicate_payoffs, mean_and_error  # noqa: E402
+from hearts_train.league import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.others import lineups  # noqa: E402
 from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, shared_state, train  # noqa: E402
@@ -177,10 +177,28 @@ def test_what_is_shipped_are_a_run_s_weights_with_facts_from_its_files(tmp_path:
     assert (facts["training"]["decisions"], facts["training"]["deals"]) == (last["decisions"], last["deals"])
     assert facts["training"]["config"]["width"] == 8
     assert [line["kind"] for line in facts["training"]["sessions"]] == ["session"]
-    assert [row["agent"] for row in facts["evaluation"]["results"]] == ["net", "net?sample"]
+    seatings = [(row["agent"], row["seats"]) for row in facts["evaluation"]["results"]]
+    assert seatings == [("net", 2), ("net", 1), ("net", 3), ("net?sample", 2)]
+    assert facts["training"]["start"] is None
     (run / "net.safetensors").write_bytes(packed(HeartsNet.load(run)))
     with pytest.raises(NetError, match="does not say how far it was trained: resume the run"):
         prepared(run, deals=4, opponents=("random",))
+
+
+def test_a_run_from_trained_weights_says_how_far_these_were_trained_also_after_it_is_resumed(tmp_path: Path) -> None:
+    first = train(tiny(tmp_path / "first", decisions=600))
+    second = train(resumed(train(tiny(tmp_path / "second", decisions=600, start=str(first))), decisions=1200))
+    trained = prepared(second, deals=2, opponents=())[0]["training"]
+    assert trained["decisions"] >= 1200
+    assert trained["start"]["decisions"] == read_metrics(first)[-1]["decisions"]
+
+
+def test_the_share_of_won_games_is_that_of_the_seats_for_equals_and_more_for_the_better() -> None:
+    ids, rules = fresh_ids(6, 1), Rules.parse("standard,target=20")
+    for seats in (1, 2, 3):
+        # On each deal id: over all rotations every hand is played once from each side, and ties are split.
+        assert duplicate_wins(rules, make("rule"), "rule", ids, seats) == pytest.approx(np.full(6, seats / 4))
+    assert duplicate_wins(rules, make("rule"), "random", ids, 1).mean() > 0.5
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:

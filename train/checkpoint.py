@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,6 +42,8 @@ class Progress:
     """Deals played, which is also the position in the run's sequence of deal ids."""
     seconds: float = 0.0
     """Time spent, evaluations and earlier sessions of the run included."""
+    start: dict[str, Any] | None = None
+    """The same of the weights that the run began with, where these were trained."""
 
 
 def write_whole(path: Path, content: bytes) -> None:

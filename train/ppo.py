@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from hearts_agents.net import Net, NetAgent, draw, weights_of
-from hearts_agents.net_file import Floats, read_net
+from hearts_agents.net_file import Floats, read_net, read_tensors, weights_file
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
@@ -113,7 +112,7 @@ def _begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) 
         progress = load_checkpoint(folder, learner.net, flat.moments(), flat.named(shared[SHOWN]))
     else:
         if config.start:
-            _fill(config, flat, flat.state, weights_of(config.start))
+            progress.start = _fill(config, flat, flat.state, weights_of(config.start)).get("trained")
         shared[SHOWN, : flat.size] = flat.weights.detach()
     shared[BEST_ROW] = shared[SHOWN]
     if (folder / BEST_NAME).exists():
@@ -121,13 +120,17 @@ def _begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) 
     return progress
 
 
-def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
-    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit."""
+def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> dict[str, Any]:
+    """Put the weights of a file into a vector [S or more]; the file's header.
+
+    Raises NetError, or TrainError where they don't fit.
+    """
     spec, tensors = read_net(weights)
     if spec.shapes != config.spec.shapes:
         raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
     for name, place in flat.named(vector).items():
         place.copy_(torch.from_numpy(tensors[name]))
+    return read_tensors(weights_file(weights))[1]
 
 
 @dataclass
@@ -202,9 +205,12 @@ class _Run:
 
 
 def _position(progress: Progress) -> Metrics:
-    position: Metrics = dataclasses.asdict(progress)
-    position["minutes"] = position.pop("seconds") / 60
-    return position
+    return {
+        "iteration": progress.iteration,
+        "decisions": progress.decisions,
+        "deals": progress.deals,
+        "minutes": progress.seconds / 60,
+    }
 
 
 class Learner:

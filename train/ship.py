@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,16 +17,18 @@ import numpy as np
 import tyro
 
 from hearts_agents.net import SHIPPED, Net, NetAgent
-from hearts_agents.net_file import NetError, NetSpec, read_tensors
+from hearts_agents.net_file import NetError, NetSpec, read_tensors, weights_file
+from hearts_env.agent import Agent
 from hearts_train.checkpoint import CONFIG_NAME, CheckpointError, write_whole
-from hearts_train.league import TRAINING_IDS, duplicate_payoffs, mean_and_error
+from hearts_train.league import Samples, duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error
 from hearts_train.machine import commit, machine, versions
 from hearts_train.report import read_metrics
 
 FACTS = SHIPPED.with_suffix(".json")
 """Beside the weights: what the card says in numbers."""
 MOST_BYTES = 10_000_000
-OPPONENTS = ("random", "rule", "search:32")
+OPPONENTS = ("random", "rule", "search:32", "search:128")
+GAMES_AGAINST = ("rule", "search:128")
 
 
 @dataclass(frozen=True)
@@ -37,22 +40,28 @@ class Ship:
     deals: int = 2000
     """Deal ids to measure it on against each opponent, drawn by the hash of the weights."""
     opponents: tuple[str, ...] = OPPONENTS
-    """Agents to measure it against."""
+    """Agents to measure it against, in two seats, one and three."""
+    games: int = 300
+    """Deal ids from which games to 100 begin, against each opponent of these."""
+    games_against: tuple[str, ...] = GAMES_AGAINST
+    """Agents to play games against."""
 
     def __call__(self) -> None:
         """Measure, then write.  Raises NetError or CheckpointError, and then nothing is written."""
-        facts, content = prepared(self.run, self.deals, self.opponents)
+        facts, content = prepared(self.run, self.deals, self.opponents, self.games, self.games_against)
         write_whole(SHIPPED, content)
         write_whole(FACTS, (json.dumps(facts, indent=1) + "\n").encode())
         print(f"{SHIPPED} and {FACTS.name} written; `make docs` puts the numbers into the card")
 
 
-def prepared(source: Path, deals: int, opponents: tuple[str, ...]) -> tuple[dict[str, Any], bytes]:
+def prepared(
+    source: Path, deals: int, opponents: Sequence[str], games: int = 0, games_against: Sequence[str] = ()
+) -> tuple[dict[str, Any], bytes]:
     """The facts of a run's network, measured, and the contents of its weights file.
 
     Raises NetError for weights that do not fit, that are too large, or that do not say how far they were trained.
     """
-    file = source if source.is_file() else source / SHIPPED.name
+    file = weights_file(source)
     net, trained = Net.load(file), read_tensors(file)[1].get("trained")
     content = file.read_bytes()
     if not isinstance(trained, dict):
@@ -60,7 +69,9 @@ def prepared(source: Path, deals: int, opponents: tuple[str, ...]) -> tuple[dict
     if len(content) > MOST_BYTES:
         raise NetError(f"{file} has {len(content):,} bytes: must be at most {MOST_BYTES:,} to be shipped")
     digest = hashlib.sha256(content).hexdigest()
-    ids = np.random.default_rng(int(digest, 16)).integers(TRAINING_IDS, size=deals, dtype=np.int64)
+    ids = fresh_ids(deals, int(digest, 16))
+    plain, drawing = NetAgent(net), NetAgent(net, "net?sample", sample=True)
+    seatings = [(plain, 2), (plain, 1), (plain, 3), (drawing, 2)]
     facts = {
         "weights": {"sha256": digest, "bytes": len(content), **size(net.spec)},
         "training": training(file.parent, trained),
@@ -70,20 +81,26 @@ def prepared(source: Path, deals: int, opponents: tuple[str, ...]) -> tuple[dict
             "machine": machine(),
             "versions": versions(),
             "results": [
-                {"agent": agent.name, "opponent": opponent, **measured(net, agent, opponent, ids)}
+                told(agent, opponent, seats, "payoff", duplicate_payoffs(net.spec.rules, agent, opponent, ids, seats))
                 for opponent in opponents
-                for agent in (NetAgent(net), NetAgent(net, "net?sample", sample=True))
+                for agent, seats in seatings
+            ],
+            "game_ids": games,
+            "games": [
+                told(plain, opponent, 2, "wins", duplicate_wins(net.spec.rules, plain, opponent, ids[:games], 2))
+                for opponent in games_against
             ],
         },
     }
     return facts, content
 
 
-def measured(net: Net, agent: NetAgent, opponent: str, deal_ids: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, Any]:
-    """Payoff a seat and deal against the opponent, two seats each in every rotation, and its standard error."""
-    mean, error = mean_and_error(duplicate_payoffs(net.spec.rules, agent, opponent, deal_ids))
-    print(f"{agent.name} against {opponent}: {mean:+.2f} ± {error:.2f}", file=sys.stderr)
-    return {"payoff": round(mean, 3), "payoff_se": round(error, 3)}
+def told(agent: Agent, opponent: str, seats: int, measure: str, samples: Samples) -> dict[str, Any]:
+    """What came of meeting an opponent in so many seats, every rotation, as plain JSON values."""
+    mean, error = mean_and_error(samples)
+    print(f"{agent.name} in {seats} seats against {opponent}: {measure} {mean:+.3f} ± {error:.3f}", file=sys.stderr)
+    found = {measure: round(mean, 3), f"{measure}_se": round(error, 3)}
+    return {"agent": agent.name, "opponent": opponent, "seats": seats, **found}
 
 
 def size(spec: NetSpec) -> dict[str, int]:
@@ -103,6 +120,7 @@ def training(run: Path, trained: dict[str, Any]) -> dict[str, Any]:
         "decisions": trained["decisions"],
         "deals": trained["deals"],
         "hours": round(trained["seconds"] / 3600, 2),
+        "start": trained.get("start"),
         "sessions": [line for line in sessions if line["decisions"] <= trained["decisions"]],
         "config": config,
     }
