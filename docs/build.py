@@ -27,12 +27,14 @@ from hearts_env.rules import Rules
 from hearts_env.tree import count_deals
 from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
 from hearts_env.view import View
+from hearts_train.benchmark_command import OPPONENTS
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "benchmarks" / "results" / "small_hearts.json"
 LADDER = ROOT / "benchmarks" / "results" / "ladder.json"
 CHOICES = ROOT / "benchmarks" / "results" / "search_choices.json"
+ENTRIES = ROOT / "benchmarks" / "leaderboard"
 
 
 def fields() -> str:
@@ -190,6 +192,22 @@ def ladder() -> str:
     return f"{table(head, rows)}\n\n{counted}"
 
 
+def leaderboard() -> str:
+    """The entries of the benchmark, the best against `rule` first."""
+    entries = [json.loads(path.read_text(encoding="utf-8")) for path in ENTRIES.glob("*.json")]
+    rows = []
+    for entry in sorted(entries, key=lambda entry: -entry["payoff"].get("rule", {"payoff": 0.0})["payoff"]):
+        name, met = entry["agent"], entry["payoff"]
+        payoffs = [
+            f"{met[other]['payoff']:+.3f} ± {met[other]['payoff_se']:.3f}" if other in met else "-"
+            for other in OPPONENTS
+        ]
+        took = [1000 * each["seconds_per_decision"] for other, each in met.items() if other != name]
+        rows.append((f"`{name}`", *payoffs, f"{min(took):.2g}", entry["machine"]["cpu"], entry["date"]))
+    head = ("agent", *(f"`{other}`" for other in OPPONENTS), "ms a decision", "processor", "entered")
+    return table(head, rows)
+
+
 def choices() -> str:
     """What variants of search gain by their choices, decision by decision."""
     kept = json.loads(CHOICES.read_text(encoding="utf-8"))
@@ -263,6 +281,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "agents": agents,
     "ladder": ladder,
     "choices": choices,
+    "leaderboard": leaderboard,
     "weights": weights,
     "bench": benchmark_tables.bench,
     "players": benchmark_tables.players,
