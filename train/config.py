@@ -76,6 +76,8 @@ class TrainConfig:
     """Of the advantage estimates: 1 trusts the deal's outcome alone, 0 the value of the next decision alone."""
     value_weight: float = 0.5
     """Weight of the value's squared error in the loss."""
+    aux: float = 0.0
+    """Weight of guesses at the hidden cards and the end of the deal, from which the network learns; 0: none."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are cut to it."""
     reward_scale: float = 0.1
@@ -117,7 +119,8 @@ class TrainConfig:
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
         for name in ("minutes", "decisions", "tables_final", "minibatch_final"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
-        _require(self.ema_decisions >= 0, "ema_decisions", self.ema_decisions, "must not be below 0")
+        for name in ("ema_decisions", "aux"):
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "must not be below 0")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
         _require(0 <= self.opponent_share <= 1, "opponent_share", self.opponent_share, "must lie between 0 and 1")

@@ -45,6 +45,7 @@ from hearts_train.returns import explained_variance
 from hearts_train.rollout import Batch, Policy, Rollout
 from hearts_train.stop import stop_requests
 from hearts_train.stopwatch import Stopwatch
+from hearts_train.truth import asked_and_true
 
 if TYPE_CHECKING:
     from hearts_train.fast_net import FastNet
@@ -78,7 +79,7 @@ def train(config: TrainConfig) -> Path:
 
 def shared_state(config: TrainConfig) -> Tensor:
     """Memory of all workers: a row for what each has learned, then MEAN, from which all go on, SHOWN and BEST_ROW."""
-    return torch.zeros(config.workers + 3, state_size(config.spec)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
+    return torch.zeros(config.workers + 3, state_size(config.spec, config.aux > 0)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
 
 
 def _run(config: TrainConfig, folder: Path, crew: Crew[Learner], shared: Tensor, stop: threading.Event) -> None:
@@ -126,8 +127,9 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
     spec, tensors = read_net(weights)
     if spec.shapes != config.spec.shapes:
         raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
-    for name, place in flat.named(vector).items():
-        place.copy_(torch.from_numpy(tensors[name]))
+    places = flat.named(vector)
+    for name, tensor in tensors.items():
+        places[name].copy_(torch.from_numpy(tensor))
 
 
 @dataclass
@@ -216,12 +218,12 @@ class Learner:
         self.config = config
         self.shared = shared
         spec = config.spec
-        self.net = HeartsNet.fresh(spec, config.seed).to(config.device)
+        self.net = HeartsNet.fresh(spec, config.seed, config.aux > 0).to(config.device)
         self.flat = FlatNet(self.net)
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
         self.pool = Pool(spec.rules.num_players, config.learning_seats)
-        self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch)
+        self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch, config.aux > 0)
         self.fast: FastNet | None = None
         if chosen() == "compiled" and config.device == "cpu":
             from hearts_train.fast_net import FastNet  # here, because it needs numba
@@ -236,7 +238,7 @@ class Learner:
 
     def warm_up(self) -> None:
         """Play and learn a little, for nothing."""
-        rollout = Rollout(self.rollout.lookup, self.rollout.layout, 2, self.watch)
+        rollout = dataclasses.replace(self.rollout, tables=2)
         rollout.collect(np.arange(2), self._policy(np.random.default_rng(0)))
         self._gradient(rollout.batch(1.0, 1.0), 0.0)
         for opponent in self.config.eval_against:
@@ -336,10 +338,10 @@ class Learner:
             for _ in range(config.epochs)
             for rows in np.array_split(rng.permutation(rollout.size), steps)
         ]
-        return metrics | dict(zip(_LOSS_METRICS, np.mean(seen, axis=0).tolist(), strict=True))
+        return metrics | dict(zip(_loss_metrics(config), np.mean(seen, axis=0).tolist(), strict=True))
 
     def _gradient_step(self, batch: Batch, entropy_weight: float) -> list[float]:
-        """One step of Adam on the clipped loss; _LOSS_METRICS."""
+        """One step of Adam on the clipped loss; see `_loss_metrics`."""
         self.watch.lap("update: gather")
         self.flat.grad.zero_()
         terms = self._gradient(batch, entropy_weight)
@@ -349,12 +351,17 @@ class Learner:
         return [*terms, float(norm)]
 
     def _gradient(self, batch: Batch, entropy_weight: float) -> list[float]:
-        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347); _LOSS_METRICS but for the norm."""
+        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347), and of that of the guesses.
+
+        The terms of the loss: see `_loss_metrics`; all but the norm.
+        """
         config = self.config
         if self.fast:
-            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight)
-        packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch)
-        logits, values = self.net(self._rows(packed))
+            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight, config.aux)
+        packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch[:6])
+        rows = self._rows(packed)
+        hidden = self.net.body(rows)
+        logits, values = self.net.heads(hidden, rows)
         log_policy = logits.log_softmax(1)
         log_ratio = log_policy.gather(1, actions[:, None])[:, 0] - old
         ratio = log_ratio.exp()
@@ -362,14 +369,27 @@ class Learner:
         policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
         value_loss = F.mse_loss(values, returns)
         entropy = -(log_policy.exp() * log_policy).sum(1).mean()
-        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
+        guess_loss = self._guess_loss(hidden, batch)
+        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy + config.aux * guess_loss
         self.watch.lap("update: forward")
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         self.watch.lap("update: backward")
         kl = (ratio - 1 - log_ratio).mean()  # Schulman, "Approximating KL Divergence", 2020: the estimator k3
         cut = ((ratio - 1).abs() > config.clip).float().mean()
-        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut]).tolist()
-        return terms
+        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut, guess_loss]).tolist()
+        return terms if self.net.guess else terms[:-1]
+
+    def _guess_loss(self, hidden: Tensor, batch: Batch) -> Tensor:
+        """The sum of the cross-entropies of what is asked at a decision, mean over the batch."""
+        if not self.net.guess:
+            return torch.zeros((), device=hidden.device)
+        asked, true = asked_and_true(batch.unseen, batch.endings, self.rollout.layout.seats)
+        target, weight = (torch.from_numpy(bits).to(hidden) for bits in (true, asked))
+        loss = F.binary_cross_entropy_with_logits(self.net.guess(hidden), target, weight, reduction="sum")
+        return loss / len(batch.actions)
 
 
-_LOSS_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "grad_norm")
+def _loss_metrics(config: TrainConfig) -> list[str]:
+    """The terms of the loss and the norm of its gradient, by name."""
+    terms = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
+    return [*terms, *(["guess_loss"] if config.aux else []), "grad_norm"]
