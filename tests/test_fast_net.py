@@ -18,8 +18,9 @@ from hearts_train.fast_net import ROWS  # noqa: E402
 from hearts_train.flat import FlatNet, state_size  # noqa: E402
 from hearts_train.learn_bench import learning  # noqa: E402
 from hearts_train.network import HeartsNet  # noqa: E402
-from hearts_train.ppo import Learner, shared_state  # noqa: E402
+from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.rollout import Batch  # noqa: E402
+from hearts_train.running import shared_state  # noqa: E402
 
 CONFIG = TrainConfig(workers=1, tables=48, width=32, blocks=2)
 GAMES = ["standard", "two_player", "partnership", "omnibus"]

@@ -32,10 +32,11 @@ from hearts_train.curve import CurveError, plot  # noqa: E402
 from hearts_train.league import duplicate_payoffs, mean_and_error  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.others import lineups  # noqa: E402
-from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, shared_state, train  # noqa: E402
+from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
+from hearts_train.running import SHOWN, shared_state  # noqa: E402
 from hearts_train.ship import prepared  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
@@ -451,3 +452,82 @@ def test_a_killed_run_leaves_no_process_and_goes_on_from_its_checkpoint(tmp_path
 def test_a_short_run_beats_random_play_by_far(tmp_path: Path) -> None:
     run = train(TrainConfig(out=tmp_path / "run", decisions=250_000, workers=1, tables=256, minibatch=256, width=128))
     assert read_metrics(run)[-1]["payoff/random"] > 2
+
+
+# -- torchrun ----------------------------------------------------------------------------------------------------------
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
+HEARTS = [sys.executable, "-c", "import sys; from hearts_train.cli import main; sys.exit(main())", "train"]
+SMALL = ["--workers", "1", "--tables", "8", "--width", "8", "--blocks", "1", "--minibatch", "64", "--eval-ids", "4"]
+STEADY = ["--lr-final", "1e-3", "--entropy-final", "0.02"]
+
+
+def under_torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*TORCHRUN, *HEARTS, *arguments], capture_output=True, text=True, timeout=400)
+
+
+@pytest.mark.slow
+def test_two_processes_of_torchrun_learn_what_two_workers_learn_also_resumed(tmp_path: Path) -> None:
+    workers = train(tiny(tmp_path / "workers", workers=2, decisions=3000, lr_final=1e-3, entropy_final=0.02))
+    run = tmp_path / "torchrun"
+    first = under_torchrun("--out", str(run), "--decisions", "1500", *SMALL, *STEADY)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.count("done: ") == 1, "one process tells what comes of it"
+    assert under_torchrun("--resume", str(run), "--decisions", "3000").returncode == 0
+    lines = read_metrics(run)
+    assert [line["processes"] for line in lines if line["kind"] == "session"] == [2, 2]
+    assert lines[-1]["deals"] == read_metrics(workers)[-1]["deals"]
+    assert lines[-1]["payoff/rule"] == read_metrics(workers)[-1]["payoff/rule"], (
+        "each plays its share of the evaluation"
+    )
+    for name, tensor in HeartsNet.load(workers).state_dict().items():
+        assert torch.equal(HeartsNet.load(run).state_dict()[name], tensor), name
+
+
+def under_way(run: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A run of two processes of torchrun, and the ids of these two."""
+    arguments = ["--out", str(run), "--minutes", "9", "--save-every-minutes", "0.001", *SMALL]
+    process = subprocess.Popen(
+        [*TORCHRUN, *HEARTS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    deadline = time.monotonic() + 300
+    while len(read_metrics(run)) < 5 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    ids = [int(line.split()[0]) for line in listing.splitlines() if int(line.split()[1]) == process.pid]
+    assert len(ids) == 2, process.communicate()[0]
+    return process, sorted(ids)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["torchrun", "one process"])
+def test_ctrl_c_for_one_saves_and_ends_all_processes_of_torchrun(tmp_path: Path, asked: str) -> None:
+    process, ids = under_way(tmp_path / "run")
+    os.kill(process.pid if asked == "torchrun" else ids[1], signal.SIGINT)
+    output = process.communicate(timeout=120)[0]
+    assert f"saved in {tmp_path / 'run'}" in output.replace("\n", "")
+    wait_until_gone(ids)
+    HeartsNet.load(tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_killed_process_of_torchrun_ends_the_others_and_the_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process, ids = under_way(run)
+    os.kill(ids[1], signal.SIGKILL)
+    output = process.communicate(timeout=120)[0]
+    assert process.returncode != 0
+    assert "another process of the run has ended or cannot be reached" in output
+    assert "Traceback" not in output.split("hearts: another")[0]
+    wait_until_gone(ids)
+    seen = read_metrics(run)[-1]["decisions"]
+    train(resumed(run, decisions=seen + 500, minutes=None))
+    assert read_metrics(run)[-1]["decisions"] >= seen + 500
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_told_once_and_ends_all_processes_of_torchrun(tmp_path: Path) -> None:
+    done = under_torchrun("--out", str(tmp_path / "run"), "--rules", "nonsense", *SMALL)
+    assert done.returncode != 0
+    assert done.stderr.count("unknown rules preset") == 1
+    assert "the first process of the run has failed" in done.stderr

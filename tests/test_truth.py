@@ -19,8 +19,9 @@ from hearts_env.engine import step  # noqa: E402
 from hearts_env.view import view  # noqa: E402
 from hearts_train.config import TrainConfig, resumed  # noqa: E402
 from hearts_train.network import HeartsNet  # noqa: E402
-from hearts_train.ppo import Learner, shared_state, train  # noqa: E402
+from hearts_train.ppo import Learner, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
+from hearts_train.running import shared_state  # noqa: E402
 from hearts_train.truth import ENDING, asked_and_true, endings, from_seat, num_guesses, unseen  # noqa: E402
 from tables import random_actions, random_pair  # noqa: E402
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -18,33 +16,26 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from hearts_agents.net import Net, NetAgent, draw, weights_of
-from hearts_agents.net_file import Floats, read_net
+from hearts_agents.net import Net, NetAgent, draw
+from hearts_agents.net_file import Floats
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
-from hearts_train.checkpoint import (
-    BEST_NAME,
-    CHECKPOINT_NAME,
-    PAST_NAME,
-    Progress,
-    load_checkpoint,
-    save_checkpoint,
-    save_weights,
-)
 from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
-from hearts_train.flat import FlatNet, state_size
+from hearts_train.flat import FlatNet
 from hearts_train.judging import BEST, Clocks
-from hearts_train.league import TRAINING_IDS, duplicate_payoffs, mean_and_error
+from hearts_train.league import TRAINING_IDS, duplicate_payoffs
 from hearts_train.machine import commit, machine, versions
 from hearts_train.network import HeartsNet
-from hearts_train.others import LEARNS, PAST, Others, Pool, opponents_now, past_file
-from hearts_train.report import Metrics, Report
+from hearts_train.others import LEARNS, Others, Pool
+from hearts_train.report import Metrics, Report, Silence
 from hearts_train.returns import explained_variance
 from hearts_train.rollout import Batch, Policy, Rollout
+from hearts_train.running import BEST_ROW, MEAN, SHOWN, Run, begun, position, shared_state
 from hearts_train.stop import stop_requests
 from hearts_train.stopwatch import Stopwatch
+from hearts_train.team import Team
 from hearts_train.truth import asked_and_true
 
 if TYPE_CHECKING:
@@ -53,9 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Learner", "TrainConfig", "TrainError", "train"]
 
 _IDS_PER_SEED = 1 << 40
-MEAN, SHOWN, BEST_ROW = -3, -2, -1
-"""Rows behind those of the workers: the mean of their states, the weights for players and evaluations, the best of
-these so far."""
 
 
 def train(config: TrainConfig) -> Path:
@@ -65,156 +53,64 @@ def train(config: TrainConfig) -> Path:
     and net.safetensors, which is the agent `net:DIR`.  Raises TrainError, RulesError, CheckpointError or CrewError
     (all ValueErrors).  With more than one worker a script must call this under `if __name__ == "__main__":`.
     """
-    config, run = opened(config)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    shared = shared_state(config)
     try:
-        with stop_requests() as stop, Crew(config.workers, Learner, config, shared) as crew:
-            _run(config, run, crew, shared, stop)
+        with stop_requests() as stop, Team() as team:
+            config, run = team.first(lambda: opened(config))
+            shared, ranks = shared_state(config), Ranks(team.rank * config.workers, team.size * config.workers)
+            with Crew(config.workers, Learner, config, shared, ranks) as crew:
+                _run(config, run, team, crew, shared, stop)
     finally:
         torch.set_num_threads(threads)
     return run
 
 
-def shared_state(config: TrainConfig) -> Tensor:
-    """Memory of all workers: a row for what each has learned, then MEAN, from which all go on, SHOWN and BEST_ROW."""
-    return torch.zeros(config.workers + 3, state_size(config.spec, config.aux > 0)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
-
-
-def _run(config: TrainConfig, folder: Path, crew: Crew[Learner], shared: Tensor, stop: threading.Event) -> None:
-    progress = _begun(config, folder, crew.local, shared)
-    shared[MEAN] = crew.local.flat.state
+def _run(
+    config: TrainConfig, folder: Path, team: Team, crew: Crew[Learner], shared: Tensor, stop: threading.Event
+) -> None:
+    progress = team.first(lambda: begun(config, folder, crew.local, shared))
+    team.spread(shared[MEAN:])
     crew.each("adopt")
     # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
     crew.each("warm_up")
-    with contextlib.closing(Report(folder, progress.decisions)) as report:
-        report.session({**_position(progress), "commit": commit(), "machine": machine(), "versions": versions()})
-        run = _Run(config, folder, crew, shared, progress, report, Clocks(config))
-        run.evaluate(run.clocks.due())
+    with contextlib.closing(Report(folder, progress.decisions) if team.rank == 0 else Silence()) as report:
+        origin = {"commit": commit(), "machine": machine(), "versions": versions(), "processes": team.size}
+        report.session({**position(progress), **origin})
+        run = Run(config, folder, team, crew, shared, progress, report, Clocks(config))
+        run.evaluate(run.clocks.due)
         saved = time.perf_counter()
-        while config.used(progress) < 1 and not stop.is_set():
+        # Whichever process is asked to stop, all do.
+        while not (stopped := any(team.joined([stop.is_set()]))) and config.used(progress) < 1:
             run.keep_past()
             run.iterate()
-            run.evaluate(run.clocks.due())
+            run.evaluate(run.clocks.due)
             if time.perf_counter() - saved > 60 * config.save_every_minutes:
                 run.save()
                 saved = time.perf_counter()
         run.save()
-        if not stop.is_set():
-            run.evaluate(run.clocks.last())
-        done = f"stopped at {config.used(progress):.0%}" if stop.is_set() else "done"
+        if not stopped:
+            run.evaluate(run.clocks.last)
+        done = f"stopped at {config.used(progress):.0%}" if stopped else "done"
         report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {folder}")
 
 
-def _begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -> Progress:
-    """Fill the learner and the rows for players: from the run's checkpoint, or with the first weights."""
-    flat, progress = learner.flat, Progress()
-    if (folder / CHECKPOINT_NAME).exists():
-        progress = load_checkpoint(folder, learner.net, flat.moments(), flat.named(shared[SHOWN]))
-    else:
-        if config.start:
-            _fill(config, flat, flat.state, weights_of(config.start))
-        shared[SHOWN, : flat.size] = flat.weights.detach()
-    shared[BEST_ROW] = shared[SHOWN]
-    if (folder / BEST_NAME).exists():
-        _fill(config, flat, shared[BEST_ROW], folder / BEST_NAME)
-    return progress
+class Ranks(NamedTuple):
+    """Where the workers of a crew stand among those of all processes of the run."""
 
-
-def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
-    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit."""
-    spec, tensors = read_net(weights)
-    if spec.shapes != config.spec.shapes:
-        raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
-    places = flat.named(vector)
-    for name, tensor in tensors.items():
-        places[name].copy_(torch.from_numpy(tensor))
-
-
-@dataclass
-class _Run:
-    """A run under way, and what its steps share."""
-
-    config: TrainConfig
-    folder: Path
-    crew: Crew[Learner]
-    shared: Tensor
-    progress: Progress
-    report: Report
-    clocks: Clocks
-
-    def __post_init__(self) -> None:
-        self.started = time.perf_counter() - self.progress.seconds
-
-    def named(self, row: int) -> dict[str, Tensor]:
-        """The weights in a row of the shared memory, by name."""
-        return self.crew.local.flat.named(self.shared[row])
-
-    def iterate(self) -> None:
-        """One round: every worker plays and learns, then all weights and moments are averaged."""
-        begin, config, progress, shared = time.perf_counter(), self.config, self.progress, self.shared
-        pace = config.pace(progress)
-        opponents = opponents_now(config.opponents, self.folder / PAST_NAME, progress.decisions)
-        parts = self.crew.each("iterate", progress.iteration, progress.deals, pace, opponents)
-        torch.mean(shared[:MEAN], 0, out=shared[MEAN])
-        self.crew.each("adopt")
-        decisions = sum(part.pop("decisions") for part in parts)
-        # Polyak averaging of what is shown, by decisions, so that it does not depend on the number of tables.
-        fresh = -math.expm1(-decisions / config.ema_decisions) if config.ema_decisions else 1.0
-        shown = shared[SHOWN, : self.crew.local.flat.size]
-        shown.lerp_(shared[MEAN, : len(shown)], fresh)
-        progress.iteration += 1
-        progress.decisions += decisions
-        progress.deals += config.workers * pace.tables
-        now = time.perf_counter()
-        progress.seconds = now - self.started
-        metrics: Metrics = {**_position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
-        for key in parts[0]:
-            metrics[key] = float(np.mean([part[key] for part in parts]))
-        self.report.iteration(metrics, config.used(progress))
-
-    def evaluate(self, opponents: Sequence[str]) -> None:
-        """Play the fixed deals against these opponents, and keep the weights if they beat the best before them."""
-        begin = time.perf_counter()
-        metrics: Metrics = _position(self.progress)
-        for opponent in opponents:
-            met = time.perf_counter()
-            mean, error = mean_and_error(np.concatenate(self.crew.each("evaluate", opponent)))
-            metrics[f"payoff/{opponent}"], metrics[f"payoff_se/{opponent}"] = mean, error
-            # By more than a standard error: what is kept should not be the luckiest of many.
-            if opponent == BEST and mean > error:
-                self.shared[BEST_ROW] = self.shared[SHOWN]
-                save_weights(self.folder / BEST_NAME, self.config.spec, self.named(BEST_ROW), self.progress)
-            self.clocks.took(opponent, time.perf_counter() - met)
-        if opponents:
-            self.report.evaluation({**metrics, "seconds": time.perf_counter() - begin})
-
-    def keep_past(self) -> None:
-        """Keep the weights for players, every so many decisions, if they are opponents later."""
-        every = self.config.past_every_decisions
-        path = past_file(self.folder / PAST_NAME, self.progress.decisions // every * every)
-        if PAST in self.config.opponents and not path.exists():
-            save_weights(path, self.config.spec, self.named(SHOWN), self.progress)
-
-    def save(self) -> None:
-        """Write what it takes to go on, and the weights for players."""
-        learner = self.crew.local
-        save_checkpoint(self.folder, learner.net, learner.flat.moments(), self.named(SHOWN), self.progress)
-
-
-def _position(progress: Progress) -> Metrics:
-    position: Metrics = dataclasses.asdict(progress)
-    position["minutes"] = position.pop("seconds") / 60
-    return position
+    first: int
+    """The rank of the crew's first one."""
+    total: int
 
 
 class Learner:
     """One worker: plays deals with the network in all seats, and learns from them."""
 
-    def __init__(self, rank: int, config: TrainConfig, shared: Tensor) -> None:
-        """shared: float32 [workers + 3, state]  see `shared_state`."""
-        self.rank = rank
+    def __init__(self, row: int, config: TrainConfig, shared: Tensor, ranks: Ranks | None = None) -> None:
+        """row: of `shared`, float32 [workers + 3, state], that is this worker's; see `shared_state`."""
+        self.row = row
+        self.ranks = ranks or Ranks(0, config.workers)
+        self.rank = self.ranks.first + row
         self.config = config
         self.shared = shared
         spec = config.spec
@@ -251,7 +147,7 @@ class Learner:
         """
         config = self.config
         ids = np.arange(
-            self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, config.workers
+            self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, self.ranks.total
         )
         other = self._player(BEST_ROW) if opponent == BEST else opponent
         return duplicate_payoffs(config.spec.rules, self._player(SHOWN), other, ids, config.eval_seats)
@@ -272,7 +168,7 @@ class Learner:
         self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
-        self.shared[self.rank] = self.flat.state
+        self.shared[self.row] = self.flat.state
         return {
             "decisions": self.rollout.size,
             "rollout_seconds": played - begin,
