@@ -77,6 +77,18 @@ def test_both_gradients_and_losses_agree(rules: str, changes: dict[str, Any]) ->
         assert made.flat.named(made.flat.grad)["guess.weight"].any()
 
 
+@pytest.mark.parametrize("aux", [0.0, 0.3])
+def test_both_gradients_agree_where_a_teacher_is_imitated(aux: float) -> None:
+    fast, plain = (learner(executor, aux=aux) for executor in ("compiled", "numpy"))
+    batch = played(plain)
+    batch = batch._replace(actions=lowest(batch.legal))
+    terms = [made._gradient(batch, 0.02, imitates=True) for made in (fast, plain)]
+    assert terms[0] == pytest.approx(terms[1], rel=1e-4, abs=1e-5)
+    assert terms[0][3:5] == [0, 0], "no ratio counts"
+    largest = float(plain.flat.grad.abs().max())
+    assert torch.allclose(fast.flat.grad, plain.flat.grad, rtol=1e-3, atol=1e-5 * largest)
+
+
 def test_a_gradient_is_added_to_the_one_that_stands() -> None:
     made = learner("compiled")
     batch = played(made)

@@ -278,6 +278,31 @@ def test_other_games_train_as_well(tmp_path: Path, rules: str) -> None:
     train(tiny(tmp_path / "run", rules=rules, decisions=100, pad=rules == "num_players=7"))
 
 
+def test_a_run_imitates_an_agent_at_first_and_then_learns_by_itself(tmp_path: Path) -> None:
+    steady = tiny(tmp_path / "run", tables=64, width=64, lr=3e-3, lr_final=3e-3)
+    run = train(dataclasses.replace(steady, imitate="rule", imitate_decisions=20_000, decisions=24_000))
+    lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
+    assert [line["imitates"] for line in lines] == [
+        line["decisions"] - lines[0]["decisions"] < 20_000 for line in lines
+    ]
+    taught = [line["policy_loss"] for line in lines if line["imitates"]]
+    assert taught[0] > taught[-1] + 0.2, "less surprise at the agent's choices, in nats"
+    assert [line["clip_fraction"] > 0 for line in lines] == [not line["imitates"] for line in lines]
+    with pytest.raises(ValueError, match="nobody"):
+        train(tiny(tmp_path / "other", imitate="nobody"))
+
+
+def test_what_is_imitated_is_the_agent_s_choice_at_decisions_of_the_policy() -> None:
+    info, teacher = lookup(Rules()), make("rule")
+    plain, taught = (Rollout(info, layout(info), 30) for _ in range(2))
+    plain.collect(np.arange(30), first_legal(info))
+    taught.collect(np.arange(30), first_legal(info), teacher=teacher)
+    held = slice(plain.size)
+    assert (taught.packed[held] == plain.packed[held]).all(), "the policy plays, not the agent"
+    assert (taught.legal[held] >> taught.actions[held] & 1).all()
+    assert 0.05 < (taught.actions[held] == plain.actions[held]).mean() < 0.7
+
+
 # -- what is on disk -------------------------------------------------------------------------------------------------
 
 

@@ -86,6 +86,10 @@ class TrainConfig:
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
     """Begin with these weights: `net` for those in the package, a run directory or a weights file."""
+    imitate: str = ""
+    """At first learn to choose as this agent does: `rule`, `search:32`, any by name.  It plays nothing itself."""
+    imitate_decisions: int = 1_000_000
+    """For how many decisions."""
     opponents: tuple[str, ...] = ()
     """Who plays at some tables: agents by name, and `past` for earlier weights of the run.  A worker draws one an
     iteration."""
@@ -117,7 +121,7 @@ class TrainConfig:
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
-        for name in ("minutes", "decisions", "tables_final", "minibatch_final"):
+        for name in ("minutes", "decisions", "tables_final", "minibatch_final", "imitate_decisions"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
         for name in ("ema_decisions", "aux"):
             _require(getattr(self, name) >= 0, name, getattr(self, name), "must not be below 0")
@@ -154,6 +158,7 @@ class TrainConfig:
             entropy_weight=_between(self.entropy, self.entropy_final, used),
             tables=round(_between(self.tables, self.tables_final or self.tables, used)),
             minibatch=round(_between(self.minibatch, self.minibatch_final or self.minibatch, used)),
+            imitates=bool(self.imitate) and progress.decisions < self.imitate_decisions,
         )
 
     def used(self, progress: Progress) -> float:
@@ -171,6 +176,8 @@ class Pace(NamedTuple):
     tables: int
     """Deals of each worker."""
     minibatch: int
+    imitates: bool
+    """Does it learn what another agent would choose, instead of what has paid?"""
 
 
 def _between(first: float, last: float, fraction: float) -> float:
@@ -194,8 +201,8 @@ def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     # Bad rules and opponents are told before anything is written.
     most = config.spec.rules.num_players - 1
     _require(1 <= config.learning_seats <= most, "learning_seats", config.learning_seats, f"must be from 1 to {most}")
-    for name in (*config.opponents, *config.eval_against, *config.eval_slow):
-        if name != PAST:
+    for name in (config.imitate, *config.opponents, *config.eval_against, *config.eval_slow):
+        if name not in ("", PAST):
             make(name)
     run = config.resume or config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
     if config.resume:

@@ -68,10 +68,16 @@ class FastNet:
         return actions, log_probs, values
 
     def gradient(
-        self, batch: Batch, clip: float, value_weight: float, entropy_weight: float, guess_weight: float
+        self,
+        batch: Batch,
+        clip: float,
+        value_weight: float,
+        entropy_weight: float,
+        guess_weight: float,
+        imitates: bool,
     ) -> list[float]:
         """Add the gradient of the loss in `ppo.Learner` to the FlatNet's; the terms of the loss."""
-        weights = Weights(clip, value_weight, entropy_weight, share=1 / len(batch.actions))
+        weights = Weights(clip, value_weight, entropy_weight, share=1 / len(batch.actions), imitates=imitates)
         sums, guessed = np.zeros(fused.SUMS), 0.0
         for begin in range(0, len(batch.actions), ROWS):
             part = batch.take(slice(begin, begin + ROWS))

@@ -31,6 +31,8 @@ class Weights(NamedTuple):
     entropy: float
     share: float
     """Of one decision in the mean over the minibatch."""
+    imitates: bool
+    """The actions are a teacher's."""
 
 
 # -- the layers --------------------------------------------------------------------------------------------------------
@@ -125,14 +127,19 @@ def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doub
         # Where the cut ratio pays less, it is the objective, and a constant.
         constant = cut and (ratio > 1) == (advantage > 0)
         pull = 0.0 if constant else -ratio * advantage
+        if weights.imitates:
+            pull = -1.0
         error = row[last] - batch.returns[n]
         entropy = _policy_gradient(row, batch.legal[n], total, batch.actions[n], pull * weights.share, weights)
         row[last] = 2 * weights.value * weights.share * error
-        sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
         sums[1] += error * error
         sums[2] += entropy
-        sums[3] += ratio - 1 - log_ratio
-        sums[4] += cut
+        if weights.imitates:
+            sums[0] -= logit - highest - math.log(total)
+        else:
+            sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
+            sums[3] += ratio - 1 - log_ratio
+            sums[4] += cut
         for action in range(last + 1):
             bias[action] += row[action]
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from hearts_agents import make
 from hearts_agents.net import Net, NetAgent, draw
 from hearts_agents.net_file import Floats
 from hearts_env.cards import Ints, Sets
@@ -119,6 +120,7 @@ class Learner:
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
         self.pool = Pool(spec.rules.num_players, config.learning_seats)
+        self.teacher = make(config.imitate) if config.imitate else None
         self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch, config.aux > 0)
         self.fast: FastNet | None = None
         if chosen() == "compiled" and config.device == "cpu":
@@ -165,7 +167,8 @@ class Learner:
         begin = time.perf_counter()
         self.watch.start()
         others = self._others(opponents, pace.tables, rng)
-        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others)
+        teacher = self.teacher if pace.imitates else None
+        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others, teacher)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
         self.shared[self.row] = self.flat.state
@@ -230,39 +233,42 @@ class Learner:
         self.optimizer.param_groups[0]["lr"] = pace.lr
         steps = max(1, round(rollout.size / pace.minibatch))
         seen = [
-            self._gradient_step(whole.take(rows), pace.entropy_weight)
+            self._gradient_step(whole.take(rows), pace)
             for _ in range(config.epochs)
             for rows in np.array_split(rng.permutation(rollout.size), steps)
         ]
         return metrics | dict(zip(_loss_metrics(config), np.mean(seen, axis=0).tolist(), strict=True))
 
-    def _gradient_step(self, batch: Batch, entropy_weight: float) -> list[float]:
+    def _gradient_step(self, batch: Batch, pace: Pace) -> list[float]:
         """One step of Adam on the clipped loss; see `_loss_metrics`."""
         self.watch.lap("update: gather")
         self.flat.grad.zero_()
-        terms = self._gradient(batch, entropy_weight)
+        terms = self._gradient(batch, pace.entropy_weight, pace.imitates)
         norm = torch.nn.utils.clip_grad_norm_([self.flat.weights], self.config.max_grad_norm)
         self.optimizer.step()
         self.watch.lap("update: optimiser")
         return [*terms, float(norm)]
 
-    def _gradient(self, batch: Batch, entropy_weight: float) -> list[float]:
+    def _gradient(self, batch: Batch, entropy_weight: float, imitates: bool = False) -> list[float]:
         """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347), and of that of the guesses.
 
-        The terms of the loss: see `_loss_metrics`; all but the norm.
+        The terms of the loss: see `_loss_metrics`; all but the norm.  imitates: the actions are a teacher's, and their
+        cross-entropy stands in place of the clipped loss.
         """
         config = self.config
         if self.fast:
-            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight, config.aux)
+            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight, config.aux, imitates)
         packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch[:6])
         rows = self._rows(packed)
         hidden = self.net.body(rows)
         logits, values = self.net.heads(hidden, rows)
         log_policy = logits.log_softmax(1)
-        log_ratio = log_policy.gather(1, actions[:, None])[:, 0] - old
+        log_probs = log_policy.gather(1, actions[:, None])[:, 0]
+        log_ratio = torch.zeros_like(log_probs) if imitates else log_probs - old
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
-        policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+        clipped_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+        policy_loss = -log_probs.mean() if imitates else clipped_loss
         value_loss = F.mse_loss(values, returns)
         entropy = -(log_policy.exp() * log_policy).sum(1).mean()
         guess_loss = self._guess_loss(hidden, batch)

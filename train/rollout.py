@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.net_file import Floats
+from hearts_env.agent import Agent
 from hearts_env.cards import NO_SEAT, Bools, Ints, Sets, lowest
 from hearts_env.encode import Layout, encode_packed
 from hearts_env.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup
+from hearts_env.match import ask
 from hearts_env.rewards import payoff
 from hearts_env.state import State
 from hearts_env.view import view
@@ -60,6 +62,8 @@ class Rollout:
     """Is the truth kept, for guesses at it?"""
     size: int = 0
     """Decisions held; rows beyond are not read."""
+    teacher: Agent | None = None
+    """Whose choices are held as the actions."""
     packed: Sets = field(init=False)  # int64 [capacity, words]  encodings, eight bytes to one
     legal: Sets = field(init=False)  # int64 [capacity]
     actions: Ints = field(init=False)  # int64 [capacity]
@@ -90,14 +94,18 @@ class Rollout:
         told = seats if self.guesses else 0
         self.unseen, self.endings = np.empty((capacity, told), np.int64), np.zeros((self.tables, told), np.int64)
 
-    def collect(self, deal_ids: Ints, policy: Policy, others: Others | None = None) -> None:
+    def collect(
+        self, deal_ids: Ints, policy: Policy, others: Others | None = None, teacher: Agent | None = None
+    ) -> None:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
         N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
-        that don't learn, of which nothing is kept.
+        that don't learn, of which nothing is kept.  teacher: whose choices are kept in place of the actions that the
+        policy has played.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
+        self.teacher = teacher
         self.counts[:] = 0
         numbers = single_deal_no(self.lookup, deal_ids)
         holds = pass_offset(self.lookup, numbers) == 0
@@ -156,7 +164,12 @@ class Rollout:
         self.chain[rows] = chain
         self.place[rows] = self.counts[chain]
         self.counts[chain] += 1
-        return self.actions[rows]
+        played = result[0]
+        if self.teacher:
+            self.watch.lap("rollout: game")
+            self.actions[rows] = ask([self.teacher], np.zeros(len(state), np.int64), views)
+            self.watch.lap("rollout: teacher")
+        return played
 
     def batch(self, gae_lambda: float, scale: float) -> Batch:
         """All decisions held, where a deal pays `scale` times the payoff."""
