@@ -303,6 +303,36 @@ def test_what_is_imitated_is_the_agent_s_choice_at_decisions_of_the_policy() -> 
     assert 0.05 < (taught.actions[held] == plain.actions[held]).mean() < 0.7
 
 
+def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(tmp_path: Path) -> None:
+    mixed = tiny(
+        tmp_path / "run", also_rules=("num_players=3", "two_player"), pad=True, decisions=1500, ema_decisions=500
+    )
+    with pytest.raises(TrainError, match=r"other numbers of players need a padded encoding: --pad"):
+        train(dataclasses.replace(mixed, pad=False))
+    run = train(mixed)
+    lines = read_metrics(run)
+    per_deal = np.diff([0, *(line["decisions"] for line in lines if line["kind"] == "iteration")]) / 8
+    of_four, of_three, of_two, again = per_deal[:4]
+    assert of_two < 0.6 * of_four < 0.8 * of_three, "hands are larger, and two players have fewer in all"
+    assert again == pytest.approx(of_four, rel=0.2)
+    names = {"payoff/rule", "payoff/rule num_players=3", "payoff/best num_players=3"}
+    assert names < {key for key in lines[-1] if key.startswith("payoff/")}
+    assert make(f"net:{run}").name == f"net:{run}"
+    for number in (2, 3, 4, 7):
+        duplicate_payoffs(Rules(num_players=number), make(f"net:{run}"), "random", np.arange(2))
+
+
+def test_workers_play_different_rules_at_the_same_time() -> None:
+    config = tiny(Path(), workers=2, also_rules=("moon=none",))
+    shared = shared_state(config)
+    learners = [Learner(row, config, shared) for row in range(2)]
+    for iteration in range(2):
+        for learner in learners:
+            learner.iterate(iteration, 0, config.pace(Progress()))
+        moons = [learner.rollout.lookup.rules.moon for learner in learners]
+        assert sorted(moons) == sorted([Rules().moon, "none"])
+
+
 # -- what is on disk -------------------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,8 @@ class TrainConfig:
 
     rules: str = "standard"
     """The rules to play: a preset, `field=value` pairs, or both."""
+    also_rules: tuple[str, ...] = ()
+    """More rules, which a worker plays by turns with these; `--pad` where they have other numbers of players."""
     minutes: float | None = None
     """Stop after so much time, evaluations included; with neither this nor decisions after ten minutes."""
     decisions: int | None = None
@@ -136,6 +138,11 @@ class TrainConfig:
         return NetSpec(rules=Rules.parse(self.rules), pad=self.pad, width=self.width, blocks=self.blocks)
 
     @property
+    def all_rules(self) -> list[Rules]:
+        """The rules that are played by turns, the network's own first.  Raises RulesError."""
+        return [Rules.parse(text) for text in (self.rules, *self.also_rules)]
+
+    @property
     def judges_itself(self) -> bool:
         """Does it play for a while against its own best weights?  Not where all it learns is to answer others."""
         return not self.opponents or self.opponent_share < 1
@@ -199,7 +206,10 @@ def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     if config.minutes is None and config.decisions is None:
         config = dataclasses.replace(config, minutes=DEFAULT_MINUTES)
     # Bad rules and opponents are told before anything is written.
-    most = config.spec.rules.num_players - 1
+    players = {rules.num_players for rules in config.all_rules}
+    fits = config.pad or len(players) == 1
+    _require(fits, "also_rules", config.also_rules, "other numbers of players need a padded encoding: --pad")
+    most = min(players) - 1
     _require(1 <= config.learning_seats <= most, "learning_seats", config.learning_seats, f"must be from 1 to {most}")
     for name in (config.imitate, *config.opponents, *config.eval_against, *config.eval_slow):
         if name not in ("", PAST):

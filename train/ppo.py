@@ -22,6 +22,7 @@ from hearts_agents.net_file import Floats
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
+from hearts_env.rules import Rules
 from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet
@@ -119,14 +120,20 @@ class Learner:
         self.flat = FlatNet(self.net)
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
-        self.pool = Pool(spec.rules.num_players, config.learning_seats)
+        self.games = [self._game(rules) for rules in config.all_rules]
+        self.pool, self.rollout = self.games[0]
         self.teacher = make(config.imitate) if config.imitate else None
-        self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch, config.aux > 0)
         self.fast: FastNet | None = None
         if chosen() == "compiled" and config.device == "cpu":
             from hearts_train.fast_net import FastNet  # here, because it needs numba
 
             self.fast = FastNet(self.flat, self.watch)
+
+    def _game(self, rules: Rules) -> tuple[Pool, Rollout]:
+        """What it takes to play by these rules."""
+        config = self.config
+        rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, config.aux > 0)
+        return Pool(rules.num_players, config.learning_seats), rollout
 
     # -- what the crew is asked to do --------------------------------------------------------------------------------
 
@@ -142,17 +149,17 @@ class Learner:
         for opponent in self.config.eval_against:
             duplicate_payoffs(self.config.spec.rules, self._player(SHOWN), opponent, np.arange(2))
 
-    def evaluate(self, opponent: str) -> NDArray[np.float64]:
+    def evaluate(self, opponent: str, rules: Rules) -> NDArray[np.float64]:
         """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids.
 
-        Of the weights for players.
+        Of the weights for players, under some of the run's rules.
         """
         config = self.config
         ids = np.arange(
             self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, self.ranks.total
         )
         other = self._player(BEST_ROW) if opponent == BEST else opponent
-        return duplicate_payoffs(config.spec.rules, self._player(SHOWN), other, ids, config.eval_seats)
+        return duplicate_payoffs(rules, self._player(SHOWN), other, ids, config.eval_seats)
 
     def _player(self, row: int) -> NetAgent:
         """The agent of the weights in a row of the shared memory."""
@@ -162,6 +169,8 @@ class Learner:
     def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str] = ()) -> Metrics:
         """Play this worker's deals, some of them with one of the opponents, and learn; what came of it, by metric."""
         config = self.config
+        # By turns, and each worker at another place: an average is then over several rules.
+        self.pool, self.rollout = self.games[(iteration + self.rank) % len(self.games)]
         rng = np.random.default_rng([config.seed, self.rank, iteration])
         first = TRAINING_IDS + config.seed * _IDS_PER_SEED + deals + self.rank * pace.tables
         begin = time.perf_counter()

@@ -130,10 +130,15 @@ class Run:
         opponents = self.team.first(whom)
         for opponent in opponents:
             met = time.perf_counter()
-            mean, error = mean_and_error(np.concatenate(self.each("evaluate", opponent)))
-            metrics[f"payoff/{opponent}"], metrics[f"payoff_se/{opponent}"] = mean, error
-            # By more than a standard error: what is kept should not be the luckiest of many.
-            if opponent == BEST and mean > error:
+            means, errors = [], []
+            for rules in self.config.all_rules:
+                mean, error = mean_and_error(np.concatenate(self.each("evaluate", opponent, rules)))
+                name = f"{opponent} {rules.show()}" if means else opponent
+                metrics[f"payoff/{name}"], metrics[f"payoff_se/{name}"] = mean, error
+                means.append(mean)
+                errors.append(error)
+            # By more than a standard error, over all rules: what is kept should not be the luckiest of many.
+            if opponent == BEST and sum(means) > math.hypot(*errors):
                 self.shared[BEST_ROW] = self.shared[SHOWN]
                 self._save_weights(self.folder / BEST_NAME, BEST_ROW)
             self.clocks.took(opponent, time.perf_counter() - met)
