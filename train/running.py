@@ -130,15 +130,14 @@ class Run:
         opponents = self.team.first(whom)
         for opponent in opponents:
             met = time.perf_counter()
-            means, errors = [], []
-            for rules in self.config.all_rules:
+            total = squares = 0.0
+            for place, rules in enumerate(self.config.all_rules):
                 mean, error = mean_and_error(np.concatenate(self.each("evaluate", opponent, rules)))
-                name = f"{opponent} {rules.show()}" if means else opponent
+                name = f"{opponent} {rules.show()}" if place else opponent
                 metrics[f"payoff/{name}"], metrics[f"payoff_se/{name}"] = mean, error
-                means.append(mean)
-                errors.append(error)
+                total, squares = total + mean, squares + error**2
             # By more than a standard error, over all rules: what is kept should not be the luckiest of many.
-            if opponent == BEST and sum(means) > math.hypot(*errors):
+            if opponent == BEST and total > squares**0.5:
                 self.shared[BEST_ROW] = self.shared[SHOWN]
                 self._save_weights(self.folder / BEST_NAME, BEST_ROW)
             self.clocks.took(opponent, time.perf_counter() - met)
