@@ -18,11 +18,13 @@ from hearts_train.fast_net import ROWS  # noqa: E402
 from hearts_train.flat import FlatNet, state_size  # noqa: E402
 from hearts_train.learn_bench import learning  # noqa: E402
 from hearts_train.network import HeartsNet  # noqa: E402
-from hearts_train.ppo import Learner, shared_state  # noqa: E402
+from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.rollout import Batch  # noqa: E402
+from hearts_train.running import shared_state  # noqa: E402
 
 CONFIG = TrainConfig(workers=1, tables=48, width=32, blocks=2)
 GAMES = ["standard", "two_player", "partnership", "omnibus"]
+NETS = [{"blocks": 0}, {"blocks": 1}, {"blocks": 3}, {"aux": 0.3}, {"aux": 0.3, "pad": True}]
 
 
 def learner(executor: Executor, **changes: Any) -> Learner:
@@ -61,14 +63,28 @@ def test_both_policies_draw_the_same_actions(rules: str, pad: bool) -> None:
 
 
 @pytest.mark.parametrize("rules", GAMES)
-@pytest.mark.parametrize("blocks", [0, 1, 3])
-def test_both_gradients_and_losses_agree(rules: str, blocks: int) -> None:
-    fast, plain = (learner(executor, rules=rules, blocks=blocks) for executor in ("compiled", "numpy"))
+@pytest.mark.parametrize("changes", NETS)
+def test_both_gradients_and_losses_agree(rules: str, changes: dict[str, Any]) -> None:
+    fast, plain = (learner(executor, rules=rules, **changes) for executor in ("compiled", "numpy"))
     batch = played(plain)
     assert len(batch.actions) > ROWS, "more than one chunk, the last one smaller"
     terms = [made._gradient(batch, 0.02) for made in (fast, plain)]
     assert terms[0] == pytest.approx(terms[1], rel=1e-4, abs=1e-5)
     assert 0.2 < terms[0][4] < 0.8, "ratios on both sides of the clip"
+    largest = float(plain.flat.grad.abs().max())
+    assert torch.allclose(fast.flat.grad, plain.flat.grad, rtol=1e-3, atol=1e-5 * largest)
+    for made in (fast, plain) if "aux" in changes else ():
+        assert made.flat.named(made.flat.grad)["guess.weight"].any()
+
+
+@pytest.mark.parametrize("aux", [0.0, 0.3])
+def test_both_gradients_agree_where_a_teacher_is_imitated(aux: float) -> None:
+    fast, plain = (learner(executor, aux=aux) for executor in ("compiled", "numpy"))
+    batch = played(plain)
+    batch = batch._replace(actions=lowest(batch.legal))
+    terms = [made._gradient(batch, 0.02, imitates=True) for made in (fast, plain)]
+    assert terms[0] == pytest.approx(terms[1], rel=1e-4, abs=1e-5)
+    assert terms[0][3:5] == [0, 0], "no ratio counts"
     largest = float(plain.flat.grad.abs().max())
     assert torch.allclose(fast.flat.grad, plain.flat.grad, rtol=1e-3, atol=1e-5 * largest)
 
@@ -95,8 +111,9 @@ def test_actions_of_almost_no_probability_give_finite_gradients() -> None:
     assert fast.flat.grad.isfinite().all()
 
 
-def test_both_learn_the_same_from_the_same_deals() -> None:
-    fast, plain = (learner(executor, minibatch=128) for executor in ("compiled", "numpy"))
+@pytest.mark.parametrize("aux", [0.0, 0.1])
+def test_both_learn_the_same_from_the_same_deals(aux: float) -> None:
+    fast, plain = (learner(executor, minibatch=128, aux=aux) for executor in ("compiled", "numpy"))
     metrics = [made.iterate(0, 0, made.config.pace(Progress())) for made in (fast, plain)]
     assert metrics[0]["decisions"] == metrics[1]["decisions"]
     for name in ("policy_loss", "value_loss", "entropy", "kl", "grad_norm", "explained_variance"):

@@ -32,10 +32,11 @@ from hearts_train.curve import CurveError, plot  # noqa: E402
 from hearts_train.league import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.others import lineups  # noqa: E402
-from hearts_train.ppo import SHOWN, Learner, TrainConfig, TrainError, shared_state, train  # noqa: E402
+from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
+from hearts_train.running import SHOWN, shared_state  # noqa: E402
 from hearts_train.ship import prepared  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
@@ -295,6 +296,61 @@ def test_other_games_train_as_well(tmp_path: Path, rules: str) -> None:
     train(tiny(tmp_path / "run", rules=rules, decisions=100, pad=rules == "num_players=7"))
 
 
+def test_a_run_imitates_an_agent_at_first_and_then_learns_by_itself(tmp_path: Path) -> None:
+    steady = tiny(tmp_path / "run", tables=64, width=64, lr=3e-3, lr_final=3e-3)
+    run = train(dataclasses.replace(steady, imitate="rule", imitate_decisions=20_000, decisions=24_000))
+    lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
+    assert [line["imitates"] for line in lines] == [
+        line["decisions"] - lines[0]["decisions"] < 20_000 for line in lines
+    ]
+    taught = [line["policy_loss"] for line in lines if line["imitates"]]
+    assert taught[0] > taught[-1] + 0.2, "less surprise at the agent's choices, in nats"
+    assert [line["clip_fraction"] > 0 for line in lines] == [not line["imitates"] for line in lines]
+    with pytest.raises(ValueError, match="nobody"):
+        train(tiny(tmp_path / "other", imitate="nobody"))
+
+
+def test_what_is_imitated_is_the_agent_s_choice_at_decisions_of_the_policy() -> None:
+    info, teacher = lookup(Rules()), make("rule")
+    plain, taught = (Rollout(info, layout(info), 30) for _ in range(2))
+    plain.collect(np.arange(30), first_legal(info))
+    taught.collect(np.arange(30), first_legal(info), teacher=teacher)
+    held = slice(plain.size)
+    assert (taught.packed[held] == plain.packed[held]).all(), "the policy plays, not the agent"
+    assert (taught.legal[held] >> taught.actions[held] & 1).all()
+    assert 0.05 < (taught.actions[held] == plain.actions[held]).mean() < 0.7
+
+
+def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(tmp_path: Path) -> None:
+    mixed = tiny(
+        tmp_path / "run", also_rules=("num_players=3", "two_player"), pad=True, decisions=1500, ema_decisions=500
+    )
+    with pytest.raises(TrainError, match=r"other numbers of players need a padded encoding: --pad"):
+        train(dataclasses.replace(mixed, pad=False))
+    run = train(mixed)
+    lines = read_metrics(run)
+    per_deal = np.diff([0, *(line["decisions"] for line in lines if line["kind"] == "iteration")]) / 8
+    of_four, of_three, of_two, again = per_deal[:4]
+    assert of_two < 0.6 * of_four < 0.8 * of_three, "hands are larger, and two players have fewer in all"
+    assert again == pytest.approx(of_four, rel=0.2)
+    names = {"payoff/rule", "payoff/rule num_players=3", "payoff/best num_players=3"}
+    assert names < {key for key in lines[-1] if key.startswith("payoff/")}
+    assert make(f"net:{run}").name == f"net:{run}"
+    for number in (2, 3, 4, 7):
+        duplicate_payoffs(Rules(num_players=number), make(f"net:{run}"), "random", np.arange(2))
+
+
+def test_workers_play_different_rules_at_the_same_time() -> None:
+    config = tiny(Path(), workers=2, also_rules=("moon=none",))
+    shared = shared_state(config)
+    learners = [Learner(row, config, shared) for row in range(2)]
+    for iteration in range(2):
+        for learner in learners:
+            learner.iterate(iteration, 0, config.pace(Progress()))
+        moons = [learner.rollout.lookup.rules.moon for learner in learners]
+        assert sorted(moons) == sorted([Rules().moon, "none"])
+
+
 # -- what is on disk -------------------------------------------------------------------------------------------------
 
 
@@ -469,3 +525,82 @@ def test_a_killed_run_leaves_no_process_and_goes_on_from_its_checkpoint(tmp_path
 def test_a_short_run_beats_random_play_by_far(tmp_path: Path) -> None:
     run = train(TrainConfig(out=tmp_path / "run", decisions=250_000, workers=1, tables=256, minibatch=256, width=128))
     assert read_metrics(run)[-1]["payoff/random"] > 2
+
+
+# -- torchrun ----------------------------------------------------------------------------------------------------------
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
+HEARTS = [sys.executable, "-c", "import sys; from hearts_train.cli import main; sys.exit(main())", "train"]
+SMALL = ["--workers", "1", "--tables", "8", "--width", "8", "--blocks", "1", "--minibatch", "64", "--eval-ids", "4"]
+STEADY = ["--lr-final", "1e-3", "--entropy-final", "0.02"]
+
+
+def under_torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*TORCHRUN, *HEARTS, *arguments], capture_output=True, text=True, timeout=400)
+
+
+@pytest.mark.slow
+def test_two_processes_of_torchrun_learn_what_two_workers_learn_also_resumed(tmp_path: Path) -> None:
+    workers = train(tiny(tmp_path / "workers", workers=2, decisions=3000, lr_final=1e-3, entropy_final=0.02))
+    run = tmp_path / "torchrun"
+    first = under_torchrun("--out", str(run), "--decisions", "1500", *SMALL, *STEADY)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.count("done: ") == 1, "one process tells what comes of it"
+    assert under_torchrun("--resume", str(run), "--decisions", "3000").returncode == 0
+    lines = read_metrics(run)
+    assert [line["processes"] for line in lines if line["kind"] == "session"] == [2, 2]
+    assert lines[-1]["deals"] == read_metrics(workers)[-1]["deals"]
+    assert lines[-1]["payoff/rule"] == read_metrics(workers)[-1]["payoff/rule"], (
+        "each plays its share of the evaluation"
+    )
+    for name, tensor in HeartsNet.load(workers).state_dict().items():
+        assert torch.equal(HeartsNet.load(run).state_dict()[name], tensor), name
+
+
+def under_way(run: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A run of two processes of torchrun, and the ids of these two."""
+    arguments = ["--out", str(run), "--minutes", "9", "--save-every-minutes", "0.001", *SMALL]
+    process = subprocess.Popen(
+        [*TORCHRUN, *HEARTS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    deadline = time.monotonic() + 300
+    while len(read_metrics(run)) < 5 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    ids = [int(line.split()[0]) for line in listing.splitlines() if int(line.split()[1]) == process.pid]
+    assert len(ids) == 2, process.communicate()[0]
+    return process, sorted(ids)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["torchrun", "one process"])
+def test_ctrl_c_for_one_saves_and_ends_all_processes_of_torchrun(tmp_path: Path, asked: str) -> None:
+    process, ids = under_way(tmp_path / "run")
+    os.kill(process.pid if asked == "torchrun" else ids[1], signal.SIGINT)
+    output = process.communicate(timeout=120)[0]
+    assert f"saved in {tmp_path / 'run'}" in output.replace("\n", "")
+    wait_until_gone(ids)
+    HeartsNet.load(tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_killed_process_of_torchrun_ends_the_others_and_the_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process, ids = under_way(run)
+    os.kill(ids[1], signal.SIGKILL)
+    output = process.communicate(timeout=120)[0]
+    assert process.returncode != 0
+    assert "another process of the run has ended or cannot be reached" in output
+    assert "Traceback" not in output.split("hearts: another")[0]
+    wait_until_gone(ids)
+    seen = read_metrics(run)[-1]["decisions"]
+    train(resumed(run, decisions=seen + 500, minutes=None))
+    assert read_metrics(run)[-1]["decisions"] >= seen + 500
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_told_once_and_ends_all_processes_of_torchrun(tmp_path: Path) -> None:
+    done = under_torchrun("--out", str(tmp_path / "run"), "--rules", "nonsense", *SMALL)
+    assert done.returncode != 0
+    assert done.stderr.count("unknown rules preset") == 1
+    assert "the first process of the run has failed" in done.stderr

@@ -32,6 +32,8 @@ class TrainConfig:
 
     rules: str = "standard"
     """The rules to play: a preset, `field=value` pairs, or both."""
+    also_rules: tuple[str, ...] = ()
+    """More rules, which a worker plays by turns with these; `--pad` where they have other numbers of players."""
     minutes: float | None = None
     """Stop after so much time, evaluations included; with neither this nor decisions after ten minutes."""
     decisions: int | None = None
@@ -76,6 +78,8 @@ class TrainConfig:
     """Of the advantage estimates: 1 trusts the deal's outcome alone, 0 the value of the next decision alone."""
     value_weight: float = 0.5
     """Weight of the value's squared error in the loss."""
+    aux: float = 0.0
+    """Weight of guesses at the hidden cards and the end of the deal, from which the network learns; 0: none."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are cut to it."""
     reward_scale: float = 0.1
@@ -84,6 +88,10 @@ class TrainConfig:
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
     """Begin with these weights: `net` for those in the package, a run directory or a weights file."""
+    imitate: str = ""
+    """At first learn to choose as this agent does: `rule`, `search:32`, any by name.  It plays nothing itself."""
+    imitate_decisions: int = 1_000_000
+    """For how many decisions."""
     opponents: tuple[str, ...] = ()
     """Who plays at some tables: agents by name, and `past` for earlier weights of the run.  A worker draws one an
     iteration."""
@@ -115,9 +123,10 @@ class TrainConfig:
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
-        for name in ("minutes", "decisions", "tables_final", "minibatch_final"):
+        for name in ("minutes", "decisions", "tables_final", "minibatch_final", "imitate_decisions"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
-        _require(self.ema_decisions >= 0, "ema_decisions", self.ema_decisions, "must not be below 0")
+        for name in ("ema_decisions", "aux"):
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "must not be below 0")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
         _require(0 <= self.opponent_share <= 1, "opponent_share", self.opponent_share, "must lie between 0 and 1")
@@ -127,6 +136,11 @@ class TrainConfig:
     def spec(self) -> NetSpec:
         """The network that is trained.  Raises RulesError for rules that do not parse."""
         return NetSpec(rules=Rules.parse(self.rules), pad=self.pad, width=self.width, blocks=self.blocks)
+
+    @property
+    def all_rules(self) -> list[Rules]:
+        """The rules that are played by turns, the network's own first.  Raises RulesError."""
+        return [Rules.parse(text) for text in (self.rules, *self.also_rules)]
 
     @property
     def judges_itself(self) -> bool:
@@ -151,6 +165,7 @@ class TrainConfig:
             entropy_weight=_between(self.entropy, self.entropy_final, used),
             tables=round(_between(self.tables, self.tables_final or self.tables, used)),
             minibatch=round(_between(self.minibatch, self.minibatch_final or self.minibatch, used)),
+            imitates=bool(self.imitate) and progress.decisions < self.imitate_decisions,
         )
 
     def used(self, progress: Progress) -> float:
@@ -168,6 +183,8 @@ class Pace(NamedTuple):
     tables: int
     """Deals of each worker."""
     minibatch: int
+    imitates: bool
+    """Does it learn what another agent would choose, instead of what has paid?"""
 
 
 def _between(first: float, last: float, fraction: float) -> float:
@@ -189,10 +206,13 @@ def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     if config.minutes is None and config.decisions is None:
         config = dataclasses.replace(config, minutes=DEFAULT_MINUTES)
     # Bad rules and opponents are told before anything is written.
-    most = config.spec.rules.num_players - 1
+    players = {rules.num_players for rules in config.all_rules}
+    fits = config.pad or len(players) == 1
+    _require(fits, "also_rules", config.also_rules, "other numbers of players need a padded encoding: --pad")
+    most = min(players) - 1
     _require(1 <= config.learning_seats <= most, "learning_seats", config.learning_seats, f"must be from 1 to {most}")
-    for name in (*config.opponents, *config.eval_against, *config.eval_slow):
-        if name != PAST:
+    for name in (config.imitate, *config.opponents, *config.eval_against, *config.eval_slow):
+        if name not in ("", PAST):
             make(name)
     run = config.resume or config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
     if config.resume:

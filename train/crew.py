@@ -15,6 +15,7 @@ from torch import multiprocessing
 
 W = TypeVar("W")
 _PATIENCE_S = 5.0
+_POLITE = (signal.SIGINT, signal.SIGTERM)
 
 
 class CrewError(ValueError):
@@ -36,7 +37,7 @@ class Crew(Generic[W]):
             for rank in range(1, size):
                 mine, theirs = context.Pipe()
                 process = context.Process(target=_serve, args=(theirs, make, rank, args), daemon=True)
-                with _ctrl_c_held():
+                with _deaf():
                     process.start()
                 theirs.close()
                 self._pipes.append(mine)
@@ -92,13 +93,13 @@ class Crew(Generic[W]):
 
 
 @contextlib.contextmanager
-def _ctrl_c_held() -> Iterator[None]:
-    """A process that is started meanwhile never sees Ctrl-C, not even before it can ignore it."""
+def _deaf() -> Iterator[None]:
+    """A process that is started meanwhile never sees Ctrl-C or a polite kill, not even before it can ignore it."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
     resource_tracker.ensure_running()  # started with the process, it would let the signal through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _POLITE)
     try:
         yield
     finally:
@@ -106,8 +107,10 @@ def _ctrl_c_held() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, make: Callable[..., Any], rank: int, args: tuple[Any, ...]) -> None:
-    # Ctrl-C reaches every process of the terminal; only the first one decides what follows.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches every process of the terminal, torchrun's kill every one of a session; only the first one decides
+    # what follows.
+    for number in _POLITE:
+        signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
     with contextlib.suppress(EOFError, OSError):
         try:

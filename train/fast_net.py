@@ -14,6 +14,7 @@ from hearts_env.cards import NUM_ACTIONS, Ints, Sets
 from hearts_train import fused
 from hearts_train.flat import FlatNet
 from hearts_train.fused import Weights
+from hearts_train.network import GUESS
 from hearts_train.rollout import Batch
 from hearts_train.stopwatch import Stopwatch
 
@@ -30,6 +31,8 @@ class _Layers(NamedTuple):
     block_biases: list[Floats]  # float32 [C]
     heads: Tensor  # float32 [A + 1, C]
     head_bias: Floats  # float32 [A + 1]
+    guess: Tensor  # float32 [G, C]  G = 0 where nothing is guessed
+    guess_bias: Floats  # float32 [G]
 
 
 class FastNet:
@@ -46,6 +49,7 @@ class FastNet:
         self._products = [torch.empty(ROWS, spec.width) for _ in range(spec.blocks)]
         self._back, self._before = torch.empty(ROWS, spec.width), torch.empty(ROWS, spec.width)
         self._out = torch.empty(ROWS, NUM_ACTIONS + 1)
+        self._guesses = torch.empty(ROWS, len(self._weights.guess_bias))
         self._places = np.empty(spec.layout.size, np.uint64)
 
     def policy(self, packed: Sets, legal: Sets, uniforms: Floats) -> tuple[Ints, Floats, Floats]:
@@ -63,19 +67,30 @@ class FastNet:
             self._watch.lap("rollout: sampling")
         return actions, log_probs, values
 
-    def gradient(self, batch: Batch, clip: float, value_weight: float, entropy_weight: float) -> list[float]:
+    def gradient(
+        self,
+        batch: Batch,
+        clip: float,
+        value_weight: float,
+        entropy_weight: float,
+        guess_weight: float,
+        imitates: bool,
+    ) -> list[float]:
         """Add the gradient of the loss in `ppo.Learner` to the FlatNet's; the terms of the loss."""
-        weights = Weights(clip, value_weight, entropy_weight, share=1 / len(batch.actions))
-        sums = np.zeros(fused.SUMS)
+        weights = Weights(clip, value_weight, entropy_weight, share=1 / len(batch.actions), imitates=imitates)
+        sums, guessed = np.zeros(fused.SUMS), 0.0
         for begin in range(0, len(batch.actions), ROWS):
             part = batch.take(slice(begin, begin + ROWS))
             out = self._forward(part.packed)
             fused.loss(out.numpy(), part, weights, self._gradient.head_bias, sums)
             self._watch.lap("update: forward")
-            self._backward(part.packed, out)
+            self._heads_backward(out)
+            if len(self._weights.guess):
+                guessed += self._guess(part, guess_weight * weights.share)
+            self._backward(part.packed)
             self._watch.lap("update: backward")
         terms: list[float] = (sums * weights.share).tolist()
-        return terms
+        return [*terms, guessed * weights.share] if len(self._weights.guess) else terms
 
     def _forward(self, packed: Sets) -> Tensor:
         """Logits and value, float32 [n, A + 1]; the activations stay in the buffers."""
@@ -92,12 +107,28 @@ class FastNet:
         net_loops.add_bias(out.numpy(), layers.head_bias)
         return out
 
-    def _backward(self, packed: Sets, out: Tensor) -> None:
+    def _heads_backward(self, out: Tensor) -> None:
         """Add to the gradient.  out: float32 [n, A + 1]  gradient of the loss with respect to logits and value."""
-        size, layers, gradient = len(out), self._weights, self._gradient
+        size = len(out)
+        self._gradient.heads.addmm_(out.t(), self._hidden[-1][:size])
+        torch.mm(out, self._weights.heads, out=self._back[:size])
+
+    def _guess(self, part: Batch, weight: float) -> float:
+        """Add to the gradient what the guesses add, times `weight`; the sum of their losses."""
+        size, layers, gradient = len(part.actions), self._weights, self._gradient
+        hidden, out = self._hidden[-1][:size], self._guesses[:size]
+        torch.mm(hidden, layers.guess.t(), out=out)
+        net_loops.add_bias(out.numpy(), layers.guess_bias)
+        loss = fused.guess_loss(out.numpy(), part.unseen, part.endings, weight, gradient.guess_bias)
+        gradient.guess.addmm_(out.t(), hidden)
+        self._back[:size].addmm_(out, layers.guess)
+        self._watch.lap("update: guesses")
+        return float(loss)
+
+    def _backward(self, packed: Sets) -> None:
+        """Add to the gradient, from the last layer before the heads on."""
+        size, layers, gradient = len(packed), self._weights, self._gradient
         back, before = self._back[:size], self._before[:size]
-        gradient.heads.addmm_(out.t(), self._hidden[-1][:size])
-        torch.mm(out, layers.heads, out=back)
         for place in reversed(range(len(layers.blocks))):
             product, bias = self._products[place][:size], gradient.block_biases[place]
             fused.through_relu(back.numpy(), product.numpy(), before.numpy(), bias)
@@ -111,6 +142,7 @@ def _layers(flat: FlatNet, vector: Tensor) -> _Layers:
     parts = flat.named(vector)
     blocks = [f"blocks.{place}" for place in range(flat.net.spec.blocks)]
     heads, head_bias = flat.heads(vector)
+    nothing = torch.empty(0, flat.net.spec.width)
     return _Layers(
         stem=parts["stem.weight"].t().numpy(),
         stem_bias=parts["stem.bias"].numpy(),
@@ -118,4 +150,6 @@ def _layers(flat: FlatNet, vector: Tensor) -> _Layers:
         block_biases=[parts[f"{block}.bias"].numpy() for block in blocks],
         heads=heads,
         head_bias=head_bias.numpy(),
+        guess=parts.get(f"{GUESS}.weight", nothing),
+        guess_bias=parts.get(f"{GUESS}.bias", nothing[:, 0]).numpy(),
     )

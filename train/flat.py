@@ -7,7 +7,7 @@ from torch import Tensor
 
 from hearts_agents.net_file import NetSpec
 from hearts_env.cards import NUM_ACTIONS
-from hearts_train.network import HeartsNet
+from hearts_train.network import GUESS, HeartsNet
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 """Adam's vectors, by its own names for them."""
@@ -33,11 +33,12 @@ class FlatNet:
         self.weights = self.state[: self.size].requires_grad_()
         self.grad = torch.zeros(self.size, device=device)
         self.weights.grad = self.grad
-        body = [name for name in parameters if not name.startswith(_HEADS)]
+        body = [name for name in parameters if not name.startswith((*_HEADS, GUESS))]
         heads = [f"{head}.{part}" for part in ("weight", "bias") for head in _HEADS]
+        guess = [name for name in parameters if name.startswith(GUESS)]
         self._places: dict[str, tuple[int, torch.Size]] = {}
         begin = 0
-        for name in (*body, *heads):
+        for name in (*body, *heads, *guess):
             self._places[name] = (begin, parameters[name].shape)
             begin += parameters[name].numel()
         for name, parameter in parameters.items():
@@ -77,7 +78,7 @@ class FlatNet:
         return {name: self.state[i * self.size : (i + 1) * self.size] for i, name in enumerate(_MOMENTS, 1)}
 
 
-def state_size(spec: NetSpec) -> int:
+def state_size(spec: NetSpec, guesses: bool = False) -> int:
     """Numbers in the `state` of such a network."""
     with torch.device("meta"):
-        return 3 * sum(parameter.numel() for parameter in HeartsNet(spec).parameters()) + 1
+        return 3 * sum(parameter.numel() for parameter in HeartsNet(spec, guesses).parameters()) + 1

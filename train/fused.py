@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from hearts_agents.net_file import Floats
 from hearts_agents.net_loops import ZERO, Places, members_of
-from hearts_env.cards import Ints, Sets
+from hearts_env.cards import NUM_CARDS, Ints, Sets
 from hearts_env.kernel import Number, inner, kernel, zeros_below
 from hearts_train.rollout import Batch
+from hearts_train.truth import SEAT_GUESSES
 
 _BELOW_ONE = np.float32(1 - 2.0**-20)
 SUMS = 5
@@ -30,6 +31,8 @@ class Weights(NamedTuple):
     entropy: float
     share: float
     """Of one decision in the mean over the minibatch."""
+    imitates: bool
+    """The actions are a teacher's."""
 
 
 # -- the layers --------------------------------------------------------------------------------------------------------
@@ -124,14 +127,19 @@ def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doub
         # Where the cut ratio pays less, it is the objective, and a constant.
         constant = cut and (ratio > 1) == (advantage > 0)
         pull = 0.0 if constant else -ratio * advantage
+        if weights.imitates:
+            pull = -1.0
         error = row[last] - batch.returns[n]
         entropy = _policy_gradient(row, batch.legal[n], total, batch.actions[n], pull * weights.share, weights)
         row[last] = 2 * weights.value * weights.share * error
-        sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
         sums[1] += error * error
         sums[2] += entropy
-        sums[3] += ratio - 1 - log_ratio
-        sums[4] += cut
+        if weights.imitates:
+            sums[0] -= logit - highest - math.log(total)
+        else:
+            sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
+            sums[3] += ratio - 1 - log_ratio
+            sums[4] += cut
         for action in range(last + 1):
             bias[action] += row[action]
 
@@ -160,3 +168,43 @@ def _policy_gradient(
             row[other] = 0
     row[action] += pull
     return entropy
+
+
+# -- the guesses -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def guess_loss(guesses: Floats, unseen: Sets, endings: Sets, weight: Number, bias: Floats) -> Number:
+    """Put the gradient of `weight` times the loss in place of `guesses`, and add it to that of the bias.
+
+    guesses: float32 [n, G].  unseen, endings: int64 [n, P].  bias: float32 [G].  The loss, which is returned, is the
+    sum of the cross-entropies of all that is asked (see `truth`).
+    """
+    total = 0.0
+    for n in range(len(guesses)):
+        row = guesses[n]
+        # One logarithm of a product for all: no factor is above 2, and there are far fewer than 1,024.
+        product = 1.0
+        for seat in range(unseen.shape[1]):
+            for guess in range(NUM_CARDS if seat == 0 else 0, SEAT_GUESSES):
+                ending = guess - NUM_CARDS
+                asked = unseen[n, 0] >> guess & 1 if ending < 0 else 1
+                true = unseen[n, seat] >> guess & 1 if ending < 0 else endings[n, seat] >> ending & 1
+                linear, factor = _guessed(row, seat * SEAT_GUESSES + ending, asked, true, weight)
+                total += linear
+                product *= factor
+        total += math.log(product)
+        row[unseen.shape[1] * SEAT_GUESSES - NUM_CARDS :] = 0
+        for place in range(len(row)):
+            bias[place] += row[place]
+    return total
+
+
+@inner
+def _guessed(row: Floats, place: Number, asked: Number, true: Number, weight: Number) -> tuple[Number, Number]:
+    """Turn a logit into its gradient; the cross-entropy is the first number and the logarithm of the second."""
+    logit = row[place]
+    small = math.exp(-abs(logit))
+    chance = (1 if logit > 0 else small) / (1 + small)
+    row[place] = asked * weight * (chance - true)
+    return asked * (max(logit, ZERO) - true * logit), 1 + asked * small

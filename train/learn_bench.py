@@ -14,7 +14,8 @@ from hearts_env.executor import Executor, using
 from hearts_train.bench import BenchError
 from hearts_train.checkpoint import Progress
 from hearts_train.config import TrainConfig
-from hearts_train.ppo import Learner, shared_state
+from hearts_train.ppo import Learner
+from hearts_train.running import shared_state
 
 RUNS = 5
 CHUNK = 512

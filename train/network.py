@@ -15,30 +15,35 @@ from torch.nn import functional as F
 from hearts_agents.net import ILLEGAL
 from hearts_agents.net_file import NetSpec, read_net
 from hearts_env.cards import NUM_ACTIONS
+from hearts_train.truth import num_guesses
 
+GUESS = "guess"
+"""The layer that is there for learning only: no file for players has it."""
 _UNSEEN_BLOCKS = ("scores", "rules")
 
 
 class HeartsNet(nn.Module):
     """A residual network from encodings to the logits of 54 actions and a value.
 
-    One linear layer, `blocks` residual blocks `h + relu(W h)`, and two linear heads.
+    One linear layer, `blocks` residual blocks `h + relu(W h)`, and two linear heads; perhaps a third one, `guess`, for
+    the logits of what `truth` lists, from which the layers before it learn.
     """
 
-    def __init__(self, spec: NetSpec) -> None:
+    def __init__(self, spec: NetSpec, guesses: bool = False) -> None:
         super().__init__()
         self.spec = spec
         self.stem = nn.Linear(spec.layout.size, spec.width)
         self.blocks = nn.ModuleList(nn.Linear(spec.width, spec.width) for _ in range(spec.blocks))
         self.policy = nn.Linear(spec.width, NUM_ACTIONS)
         self.value = nn.Linear(spec.width, 1)
+        self.guess = nn.Linear(spec.width, num_guesses(spec.layout.seats)) if guesses else None
         self._legal = spec.layout["legal"]
 
     @staticmethod
-    def fresh(spec: NetSpec, seed: int) -> HeartsNet:
+    def fresh(spec: NetSpec, seed: int, guesses: bool = False) -> HeartsNet:
         """A network with random weights: the same for the same seed."""
         with torch.device("meta"):
-            net = HeartsNet(spec)
+            net = HeartsNet(spec, guesses)
         net.to_empty(device="cpu")
         net._reset(torch.Generator().manual_seed(seed))
         return net
@@ -59,6 +64,9 @@ class HeartsNet(nn.Module):
         for layer, gain in [(self.stem, 2**0.5), *((block, 2**0.5) for block in self.blocks), *gains]:
             nn.init.orthogonal_(layer.weight, gain, generator=generator)  # type: ignore[arg-type]
             nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
+        if self.guess:
+            nn.init.zeros_(self.guess.weight)
+            nn.init.zeros_(self.guess.bias)
         # Bits that training never turns on get no gradient. At 0 they stay without effect where they do turn on:
         # in a game with scores, or under other rules.
         for name in _UNSEEN_BLOCKS:
@@ -66,9 +74,17 @@ class HeartsNet(nn.Module):
 
     def forward(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Logits float32 [n, A], illegal actions at ILLEGAL, and values float32 [n], of encodings uint8 [n, F]."""
+        return self.heads(self.body(rows), rows)
+
+    def body(self, rows: Tensor) -> Tensor:
+        """What all heads read, float32 [n, C]."""
         hidden = F.relu(self.stem(rows.float()))
         for block in self.blocks:
             hidden = hidden + F.relu(block(hidden))
+        return hidden
+
+    def heads(self, hidden: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """The rest of `forward`.  hidden: float32 [n, C]  from `body`."""
         logits = self.policy(hidden).masked_fill(rows[:, self._legal] == 0, ILLEGAL)
         return logits, self.value(hidden)[:, 0]
 
@@ -80,7 +96,10 @@ def packed(net: HeartsNet) -> bytes:
 
 def packed_weights(spec: NetSpec, weights: Mapping[str, Tensor], **more: Any) -> bytes:
     """The same of the weights of such a network, by their names in it.  more: for the header, plain JSON values."""
-    return save(copies(weights), {"hearts": json.dumps({**spec.to_json(), **more})})
+    return save(
+        copies({name: tensor for name, tensor in weights.items() if not name.startswith(GUESS)}),
+        {"hearts": json.dumps({**spec.to_json(), **more})},
+    )
 
 
 def copies(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import math
+import dataclasses
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -17,33 +16,29 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from hearts_agents.net import Net, NetAgent, draw, weights_of
-from hearts_agents.net_file import Floats, read_net, read_tensors, weights_file
+from hearts_agents import make
+from hearts_agents.net import Net, NetAgent, draw
+from hearts_agents.net_file import Floats
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.lookup import lookup
-from hearts_train.checkpoint import (
-    BEST_NAME,
-    CHECKPOINT_NAME,
-    PAST_NAME,
-    Progress,
-    load_checkpoint,
-    save_checkpoint,
-    save_weights,
-)
+from hearts_env.rules import Rules
 from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
-from hearts_train.flat import FlatNet, state_size
+from hearts_train.flat import FlatNet
 from hearts_train.judging import BEST, Clocks
-from hearts_train.league import TRAINING_IDS, duplicate_payoffs, mean_and_error
+from hearts_train.league import TRAINING_IDS, duplicate_payoffs
 from hearts_train.machine import commit, machine, versions
 from hearts_train.network import HeartsNet
-from hearts_train.others import LEARNS, PAST, Others, Pool, opponents_now, past_file
-from hearts_train.report import Metrics, Report
+from hearts_train.others import LEARNS, Others, Pool
+from hearts_train.report import Metrics, Report, Silence
 from hearts_train.returns import explained_variance
 from hearts_train.rollout import Batch, Policy, Rollout
+from hearts_train.running import BEST_ROW, MEAN, SHOWN, Run, begun, position, shared_state
 from hearts_train.stop import stop_requests
 from hearts_train.stopwatch import Stopwatch
+from hearts_train.team import Team
+from hearts_train.truth import asked_and_true
 
 if TYPE_CHECKING:
     from hearts_train.fast_net import FastNet
@@ -51,9 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Learner", "TrainConfig", "TrainError", "train"]
 
 _IDS_PER_SEED = 1 << 40
-MEAN, SHOWN, BEST_ROW = -3, -2, -1
-"""Rows behind those of the workers: the mean of their states, the weights for players and evaluations, the best of
-these so far."""
 
 
 def train(config: TrainConfig) -> Path:
@@ -63,176 +55,85 @@ def train(config: TrainConfig) -> Path:
     and net.safetensors, which is the agent `net:DIR`.  Raises TrainError, RulesError, CheckpointError or CrewError
     (all ValueErrors).  With more than one worker a script must call this under `if __name__ == "__main__":`.
     """
-    config, run = opened(config)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    shared = shared_state(config)
     try:
-        with stop_requests() as stop, Crew(config.workers, Learner, config, shared) as crew:
-            _run(config, run, crew, shared, stop)
+        with stop_requests() as stop, Team() as team:
+            config, run = team.first(lambda: opened(config))
+            shared, ranks = shared_state(config), Ranks(team.rank * config.workers, team.size * config.workers)
+            with Crew(config.workers, Learner, config, shared, ranks) as crew:
+                _run(config, run, team, crew, shared, stop)
     finally:
         torch.set_num_threads(threads)
     return run
 
 
-def shared_state(config: TrainConfig) -> Tensor:
-    """Memory of all workers: a row for what each has learned, then MEAN, from which all go on, SHOWN and BEST_ROW."""
-    return torch.zeros(config.workers + 3, state_size(config.spec)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
-
-
-def _run(config: TrainConfig, folder: Path, crew: Crew[Learner], shared: Tensor, stop: threading.Event) -> None:
-    progress = _begun(config, folder, crew.local, shared)
-    shared[MEAN] = crew.local.flat.state
+def _run(
+    config: TrainConfig, folder: Path, team: Team, crew: Crew[Learner], shared: Tensor, stop: threading.Event
+) -> None:
+    progress = team.first(lambda: begun(config, folder, crew.local, shared))
+    team.spread(shared[MEAN:])
     crew.each("adopt")
     # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
     crew.each("warm_up")
-    with contextlib.closing(Report(folder, progress.decisions)) as report:
-        report.session({**_position(progress), "commit": commit(), "machine": machine(), "versions": versions()})
-        run = _Run(config, folder, crew, shared, progress, report, Clocks(config))
-        run.evaluate(run.clocks.due())
+    with contextlib.closing(Report(folder, progress.decisions) if team.rank == 0 else Silence()) as report:
+        origin = {"commit": commit(), "machine": machine(), "versions": versions(), "processes": team.size}
+        report.session({**position(progress), **origin})
+        run = Run(config, folder, team, crew, shared, progress, report, Clocks(config))
+        run.evaluate(run.clocks.due)
         saved = time.perf_counter()
-        while config.used(progress) < 1 and not stop.is_set():
+        # Whichever process is asked to stop, all do.
+        while not (stopped := any(team.joined([stop.is_set()]))) and config.used(progress) < 1:
             run.keep_past()
             run.iterate()
-            run.evaluate(run.clocks.due())
+            run.evaluate(run.clocks.due)
             if time.perf_counter() - saved > 60 * config.save_every_minutes:
                 run.save()
                 saved = time.perf_counter()
         run.save()
-        if not stop.is_set():
-            run.evaluate(run.clocks.last())
-        done = f"stopped at {config.used(progress):.0%}" if stop.is_set() else "done"
+        if not stopped:
+            run.evaluate(run.clocks.last)
+        done = f"stopped at {config.used(progress):.0%}" if stopped else "done"
         report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {folder}")
 
 
-def _begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -> Progress:
-    """Fill the learner and the rows for players: from the run's checkpoint, or with the first weights."""
-    flat, progress = learner.flat, Progress()
-    if (folder / CHECKPOINT_NAME).exists():
-        progress = load_checkpoint(folder, learner.net, flat.moments(), flat.named(shared[SHOWN]))
-    else:
-        if config.start:
-            progress.start = _fill(config, flat, flat.state, weights_of(config.start)).get("trained")
-        shared[SHOWN, : flat.size] = flat.weights.detach()
-    shared[BEST_ROW] = shared[SHOWN]
-    if (folder / BEST_NAME).exists():
-        _fill(config, flat, shared[BEST_ROW], folder / BEST_NAME)
-    return progress
+class Ranks(NamedTuple):
+    """Where the workers of a crew stand among those of all processes of the run."""
 
-
-def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> dict[str, Any]:
-    """Put the weights of a file into a vector [S or more]; the file's header.
-
-    Raises NetError, or TrainError where they don't fit.
-    """
-    spec, tensors = read_net(weights)
-    if spec.shapes != config.spec.shapes:
-        raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
-    for name, place in flat.named(vector).items():
-        place.copy_(torch.from_numpy(tensors[name]))
-    return read_tensors(weights_file(weights))[1]
-
-
-@dataclass
-class _Run:
-    """A run under way, and what its steps share."""
-
-    config: TrainConfig
-    folder: Path
-    crew: Crew[Learner]
-    shared: Tensor
-    progress: Progress
-    report: Report
-    clocks: Clocks
-
-    def __post_init__(self) -> None:
-        self.started = time.perf_counter() - self.progress.seconds
-
-    def named(self, row: int) -> dict[str, Tensor]:
-        """The weights in a row of the shared memory, by name."""
-        return self.crew.local.flat.named(self.shared[row])
-
-    def iterate(self) -> None:
-        """One round: every worker plays and learns, then all weights and moments are averaged."""
-        begin, config, progress, shared = time.perf_counter(), self.config, self.progress, self.shared
-        pace = config.pace(progress)
-        opponents = opponents_now(config.opponents, self.folder / PAST_NAME, progress.decisions)
-        parts = self.crew.each("iterate", progress.iteration, progress.deals, pace, opponents)
-        torch.mean(shared[:MEAN], 0, out=shared[MEAN])
-        self.crew.each("adopt")
-        decisions = sum(part.pop("decisions") for part in parts)
-        # Polyak averaging of what is shown, by decisions, so that it does not depend on the number of tables.
-        fresh = -math.expm1(-decisions / config.ema_decisions) if config.ema_decisions else 1.0
-        shown = shared[SHOWN, : self.crew.local.flat.size]
-        shown.lerp_(shared[MEAN, : len(shown)], fresh)
-        progress.iteration += 1
-        progress.decisions += decisions
-        progress.deals += config.workers * pace.tables
-        now = time.perf_counter()
-        progress.seconds = now - self.started
-        metrics: Metrics = {**_position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
-        for key in parts[0]:
-            metrics[key] = float(np.mean([part[key] for part in parts]))
-        self.report.iteration(metrics, config.used(progress))
-
-    def evaluate(self, opponents: Sequence[str]) -> None:
-        """Play the fixed deals against these opponents, and keep the weights if they beat the best before them."""
-        begin = time.perf_counter()
-        metrics: Metrics = _position(self.progress)
-        for opponent in opponents:
-            met = time.perf_counter()
-            mean, error = mean_and_error(np.concatenate(self.crew.each("evaluate", opponent)))
-            metrics[f"payoff/{opponent}"], metrics[f"payoff_se/{opponent}"] = mean, error
-            # By more than a standard error: what is kept should not be the luckiest of many.
-            if opponent == BEST and mean > error:
-                self.shared[BEST_ROW] = self.shared[SHOWN]
-                save_weights(self.folder / BEST_NAME, self.config.spec, self.named(BEST_ROW), self.progress)
-            self.clocks.took(opponent, time.perf_counter() - met)
-        if opponents:
-            self.report.evaluation({**metrics, "seconds": time.perf_counter() - begin})
-
-    def keep_past(self) -> None:
-        """Keep the weights for players, every so many decisions, if they are opponents later."""
-        every = self.config.past_every_decisions
-        path = past_file(self.folder / PAST_NAME, self.progress.decisions // every * every)
-        if PAST in self.config.opponents and not path.exists():
-            save_weights(path, self.config.spec, self.named(SHOWN), self.progress)
-
-    def save(self) -> None:
-        """Write what it takes to go on, and the weights for players."""
-        learner = self.crew.local
-        save_checkpoint(self.folder, learner.net, learner.flat.moments(), self.named(SHOWN), self.progress)
-
-
-def _position(progress: Progress) -> Metrics:
-    return {
-        "iteration": progress.iteration,
-        "decisions": progress.decisions,
-        "deals": progress.deals,
-        "minutes": progress.seconds / 60,
-    }
+    first: int
+    """The rank of the crew's first one."""
+    total: int
 
 
 class Learner:
     """One worker: plays deals with the network in all seats, and learns from them."""
 
-    def __init__(self, rank: int, config: TrainConfig, shared: Tensor) -> None:
-        """shared: float32 [workers + 3, state]  see `shared_state`."""
-        self.rank = rank
+    def __init__(self, row: int, config: TrainConfig, shared: Tensor, ranks: Ranks | None = None) -> None:
+        """row: of `shared`, float32 [workers + 3, state], that is this worker's; see `shared_state`."""
+        self.row = row
+        self.ranks = ranks or Ranks(0, config.workers)
+        self.rank = self.ranks.first + row
         self.config = config
         self.shared = shared
         spec = config.spec
-        self.net = HeartsNet.fresh(spec, config.seed).to(config.device)
+        self.net = HeartsNet.fresh(spec, config.seed, config.aux > 0).to(config.device)
         self.flat = FlatNet(self.net)
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
-        self.pool = Pool(spec.rules.num_players, config.learning_seats)
-        self.rollout = Rollout(lookup(spec.rules), spec.layout, config.most_tables, self.watch)
+        self.games = [self._game(rules) for rules in config.all_rules]
+        self.pool, self.rollout = self.games[0]
+        self.teacher = make(config.imitate) if config.imitate else None
         self.fast: FastNet | None = None
         if chosen() == "compiled" and config.device == "cpu":
             from hearts_train.fast_net import FastNet  # here, because it needs numba
 
             self.fast = FastNet(self.flat, self.watch)
+
+    def _game(self, rules: Rules) -> tuple[Pool, Rollout]:
+        """What it takes to play by these rules."""
+        config = self.config
+        rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, config.aux > 0)
+        return Pool(rules.num_players, config.learning_seats), rollout
 
     # -- what the crew is asked to do --------------------------------------------------------------------------------
 
@@ -242,23 +143,23 @@ class Learner:
 
     def warm_up(self) -> None:
         """Play and learn a little, for nothing."""
-        rollout = Rollout(self.rollout.lookup, self.rollout.layout, 2, self.watch)
+        rollout = dataclasses.replace(self.rollout, tables=2)
         rollout.collect(np.arange(2), self._policy(np.random.default_rng(0)))
         self._gradient(rollout.batch(1.0, 1.0), 0.0)
         for opponent in self.config.eval_against:
             duplicate_payoffs(self.config.spec.rules, self._player(SHOWN), opponent, np.arange(2))
 
-    def evaluate(self, opponent: str) -> NDArray[np.float64]:
+    def evaluate(self, opponent: str, rules: Rules) -> NDArray[np.float64]:
         """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids.
 
-        Of the weights for players.
+        Of the weights for players, under some of the run's rules.
         """
         config = self.config
         ids = np.arange(
-            self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, config.workers
+            self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, self.ranks.total
         )
         other = self._player(BEST_ROW) if opponent == BEST else opponent
-        return duplicate_payoffs(config.spec.rules, self._player(SHOWN), other, ids, config.eval_seats)
+        return duplicate_payoffs(rules, self._player(SHOWN), other, ids, config.eval_seats)
 
     def _player(self, row: int) -> NetAgent:
         """The agent of the weights in a row of the shared memory."""
@@ -268,15 +169,18 @@ class Learner:
     def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str] = ()) -> Metrics:
         """Play this worker's deals, some of them with one of the opponents, and learn; what came of it, by metric."""
         config = self.config
+        # By turns, and each worker at another place: an average is then over several rules.
+        self.pool, self.rollout = self.games[(iteration + self.rank) % len(self.games)]
         rng = np.random.default_rng([config.seed, self.rank, iteration])
         first = TRAINING_IDS + config.seed * _IDS_PER_SEED + deals + self.rank * pace.tables
         begin = time.perf_counter()
         self.watch.start()
         others = self._others(opponents, pace.tables, rng)
-        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others)
+        teacher = self.teacher if pace.imitates else None
+        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others, teacher)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
-        self.shared[self.rank] = self.flat.state
+        self.shared[self.row] = self.flat.state
         return {
             "decisions": self.rollout.size,
             "rollout_seconds": played - begin,
@@ -338,44 +242,65 @@ class Learner:
         self.optimizer.param_groups[0]["lr"] = pace.lr
         steps = max(1, round(rollout.size / pace.minibatch))
         seen = [
-            self._gradient_step(whole.take(rows), pace.entropy_weight)
+            self._gradient_step(whole.take(rows), pace)
             for _ in range(config.epochs)
             for rows in np.array_split(rng.permutation(rollout.size), steps)
         ]
-        return metrics | dict(zip(_LOSS_METRICS, np.mean(seen, axis=0).tolist(), strict=True))
+        return metrics | dict(zip(_loss_metrics(config), np.mean(seen, axis=0).tolist(), strict=True))
 
-    def _gradient_step(self, batch: Batch, entropy_weight: float) -> list[float]:
-        """One step of Adam on the clipped loss; _LOSS_METRICS."""
+    def _gradient_step(self, batch: Batch, pace: Pace) -> list[float]:
+        """One step of Adam on the clipped loss; see `_loss_metrics`."""
         self.watch.lap("update: gather")
         self.flat.grad.zero_()
-        terms = self._gradient(batch, entropy_weight)
+        terms = self._gradient(batch, pace.entropy_weight, pace.imitates)
         norm = torch.nn.utils.clip_grad_norm_([self.flat.weights], self.config.max_grad_norm)
         self.optimizer.step()
         self.watch.lap("update: optimiser")
         return [*terms, float(norm)]
 
-    def _gradient(self, batch: Batch, entropy_weight: float) -> list[float]:
-        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347); _LOSS_METRICS but for the norm."""
+    def _gradient(self, batch: Batch, entropy_weight: float, imitates: bool = False) -> list[float]:
+        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347), and of that of the guesses.
+
+        The terms of the loss: see `_loss_metrics`; all but the norm.  imitates: the actions are a teacher's, and their
+        cross-entropy stands in place of the clipped loss.
+        """
         config = self.config
         if self.fast:
-            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight)
-        packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch)
-        logits, values = self.net(self._rows(packed))
+            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight, config.aux, imitates)
+        packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch[:6])
+        rows = self._rows(packed)
+        hidden = self.net.body(rows)
+        logits, values = self.net.heads(hidden, rows)
         log_policy = logits.log_softmax(1)
-        log_ratio = log_policy.gather(1, actions[:, None])[:, 0] - old
+        log_probs = log_policy.gather(1, actions[:, None])[:, 0]
+        log_ratio = torch.zeros_like(log_probs) if imitates else log_probs - old
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
-        policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+        clipped_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+        policy_loss = -log_probs.mean() if imitates else clipped_loss
         value_loss = F.mse_loss(values, returns)
         entropy = -(log_policy.exp() * log_policy).sum(1).mean()
-        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
+        guess_loss = self._guess_loss(hidden, batch)
+        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy + config.aux * guess_loss
         self.watch.lap("update: forward")
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         self.watch.lap("update: backward")
         kl = (ratio - 1 - log_ratio).mean()  # Schulman, "Approximating KL Divergence", 2020: the estimator k3
         cut = ((ratio - 1).abs() > config.clip).float().mean()
-        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut]).tolist()
-        return terms
+        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut, guess_loss]).tolist()
+        return terms if self.net.guess else terms[:-1]
+
+    def _guess_loss(self, hidden: Tensor, batch: Batch) -> Tensor:
+        """The sum of the cross-entropies of what is asked at a decision, mean over the batch."""
+        if not self.net.guess:
+            return torch.zeros((), device=hidden.device)
+        asked, true = asked_and_true(batch.unseen, batch.endings, self.rollout.layout.seats)
+        target, weight = (torch.from_numpy(bits).to(hidden) for bits in (true, asked))
+        loss = F.binary_cross_entropy_with_logits(self.net.guess(hidden), target, weight, reduction="sum")
+        return loss / len(batch.actions)
 
 
-_LOSS_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "grad_norm")
+def _loss_metrics(config: TrainConfig) -> list[str]:
+    """The terms of the loss and the norm of its gradient, by name."""
+    terms = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
+    return [*terms, *(["guess_loss"] if config.aux else []), "grad_norm"]

@@ -101,3 +101,25 @@ class Report:
             if isinstance(value, (int, float)):
                 tag = key if "/" in key else f"{metrics['kind']}/{key}"
                 self._board.add_scalar(tag, value, metrics["decisions"])
+
+
+class Silence(Report):
+    """Tells nothing, where another process does."""
+
+    def __init__(self) -> None:
+        """No files."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""
+
+    def session(self, origin: Metrics) -> None:
+        """Nothing."""
+
+    def iteration(self, metrics: Metrics, fraction: float) -> None:
+        """Nothing."""
+
+    def evaluation(self, metrics: Metrics) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""

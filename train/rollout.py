@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.net_file import Floats
+from hearts_env.agent import Agent
 from hearts_env.cards import NO_SEAT, Bools, Ints, Sets, lowest
 from hearts_env.encode import Layout, encode_packed
 from hearts_env.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup
+from hearts_env.match import ask
 from hearts_env.rewards import payoff
 from hearts_env.state import State
 from hearts_env.view import view
 from hearts_train.others import Others
 from hearts_train.returns import advantages
 from hearts_train.stopwatch import Stopwatch
+from hearts_train.truth import endings, from_seat, unseen
 
 Policy = Callable[[Sets, Sets], tuple[Ints, Floats, Floats]]
 """From packed encodings int64 [n, words] and sets of legal actions int64 [n] to actions int64 [n], their
@@ -35,6 +38,8 @@ class Batch(NamedTuple):
     log_probs: Floats  # float32 [n]  of the action when it was played
     advantages: Floats  # float32 [n]
     returns: Floats  # float32 [n]
+    unseen: Sets  # int64 [n, P]  see `truth.unseen`; [n, 0] where nothing is guessed
+    endings: Sets  # int64 [n, P]  see `truth.endings`, the own seat first; or [n, 0]
 
     def take(self, rows: Ints | slice) -> Batch:
         """Some rows, by their numbers int64 [k] or as a slice."""
@@ -53,8 +58,12 @@ class Rollout:
     tables: int
     """The most that can be played at once."""
     watch: Stopwatch = field(default_factory=Stopwatch)
+    guesses: bool = False
+    """Is the truth kept, for guesses at it?"""
     size: int = 0
     """Decisions held; rows beyond are not read."""
+    teacher: Agent | None = None
+    """Whose choices are held as the actions."""
     packed: Sets = field(init=False)  # int64 [capacity, words]  encodings, eight bytes to one
     legal: Sets = field(init=False)  # int64 [capacity]
     actions: Ints = field(init=False)  # int64 [capacity]
@@ -65,6 +74,8 @@ class Rollout:
     counts: Ints = field(init=False)  # int64 [K]  decisions of each chain
     payoffs: NDArray[np.float64] = field(init=False)  # float64 [tables, P]  in points
     moons: Bools = field(init=False)  # bool [tables]
+    unseen: Sets = field(init=False)  # int64 [capacity, P]  or [capacity, 0] without guesses
+    endings: Sets = field(init=False)  # int64 [tables, P]  or [tables, 0]
 
     def __post_init__(self) -> None:
         seats, most = self.lookup.num_players, most_decisions(self.lookup)
@@ -80,15 +91,21 @@ class Rollout:
         self.counts = np.zeros(self.tables * seats, np.int64)
         self.payoffs = np.zeros((self.tables, seats))
         self.moons = np.zeros(self.tables, np.bool_)
+        told = seats if self.guesses else 0
+        self.unseen, self.endings = np.empty((capacity, told), np.int64), np.zeros((self.tables, told), np.int64)
 
-    def collect(self, deal_ids: Ints, policy: Policy, others: Others | None = None) -> None:
+    def collect(
+        self, deal_ids: Ints, policy: Policy, others: Others | None = None, teacher: Agent | None = None
+    ) -> None:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
         N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
-        that don't learn, of which nothing is kept.
+        that don't learn, of which nothing is kept.  teacher: whose choices are kept in place of the actions that the
+        policy has played.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
+        self.teacher = teacher
         self.counts[:] = 0
         numbers = single_deal_no(self.lookup, deal_ids)
         holds = pass_offset(self.lookup, numbers) == 0
@@ -101,6 +118,8 @@ class Rollout:
                 self._play(state, tables, policy, others.take(tables) if others else None)
                 self.payoffs[tables] = payoff(self.lookup, state.points)
                 self.moons[tables] = state.shooter != NO_SEAT
+                if self.guesses:
+                    self.endings[tables] = endings(self.lookup, state)
         self.watch.lap("rollout: game")
 
     def _play(self, state: State, tables: Ints, policy: Policy, others: Others | None) -> None:
@@ -136,6 +155,8 @@ class Rollout:
         self.size = rows.stop
         views = view(self.lookup, state)
         self.packed[rows], self.legal[rows] = encode_packed(self.layout, views), views.legal
+        if self.guesses:
+            self.unseen[rows] = unseen(state, views.out)
         self.watch.lap("rollout: encode")
         result = policy(self.packed[rows], self.legal[rows])
         self.actions[rows], self.log_probs[rows], self.values[rows] = result
@@ -143,14 +164,28 @@ class Rollout:
         self.chain[rows] = chain
         self.place[rows] = self.counts[chain]
         self.counts[chain] += 1
-        return self.actions[rows]
+        played = result[0]
+        if self.teacher:
+            self.watch.lap("rollout: game")
+            self.actions[rows] = ask([self.teacher], np.zeros(len(state), np.int64), views)
+            self.watch.lap("rollout: teacher")
+        return played
 
     def batch(self, gae_lambda: float, scale: float) -> Batch:
         """All decisions held, where a deal pays `scale` times the payoff."""
         held = slice(self.size)
         advantages = self.advantages(gae_lambda, scale)
-        returns = advantages + self.values[held]
-        return Batch(self.packed[held], self.legal[held], self.actions[held], self.log_probs[held], advantages, returns)
+        table, seat = np.divmod(self.chain[held], self.lookup.num_players)
+        return Batch(
+            packed=self.packed[held],
+            legal=self.legal[held],
+            actions=self.actions[held],
+            log_probs=self.log_probs[held],
+            advantages=advantages,
+            returns=advantages + self.values[held],
+            unseen=self.unseen[held],
+            endings=from_seat(self.endings[table], seat),
+        )
 
     def advantages(self, gae_lambda: float, scale: float) -> Floats:
         """Advantage of each decision, float32 [size], where a deal pays `scale` times the payoff."""

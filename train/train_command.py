@@ -22,8 +22,10 @@ def train(arguments: list[str]) -> int:
     """Train as `hearts train` with these arguments says; the exit code."""
     import hearts_train.ppo as ppo
     from hearts_train.config import resumed
+    from hearts_train.team import leads
 
-    run = _resume_of(arguments)
+    # Under torchrun the first process tells the others what its run directory says: they may not have it.
+    run = _resume_of(arguments) if leads() else None
     config = tyro.cli(
         ppo.TrainConfig,
         # What is not given is then as it was in the run, and what is given counts, even where it is a default.

@@ -1,0 +1,168 @@
+"""Guesses at what a seat cannot see: what is true, what is asked, and that no file for players has any of it."""
+
+import dataclasses
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from safetensors.torch import load_file  # noqa: E402
+
+from hearts_agents import make  # noqa: E402
+from hearts_agents.net_file import read_net  # noqa: E402
+from hearts_env.cards import BLACK_MARIA, NUM_CARDS, Bools, Sets, cards_in  # noqa: E402
+from hearts_env.encode import POINT_STEPS, unpack  # noqa: E402
+from hearts_env.engine import step  # noqa: E402
+from hearts_env.view import view  # noqa: E402
+from hearts_train.config import TrainConfig, resumed  # noqa: E402
+from hearts_train.network import HeartsNet  # noqa: E402
+from hearts_train.ppo import Learner, train  # noqa: E402
+from hearts_train.report import read_metrics  # noqa: E402
+from hearts_train.running import shared_state  # noqa: E402
+from hearts_train.truth import ENDING, asked_and_true, endings, from_seat, num_guesses, unseen  # noqa: E402
+from tables import random_actions, random_pair  # noqa: E402
+
+TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4, aux=0.1)
+
+
+def guessing(rules: str, tables: int = 40, **changes: object) -> Learner:
+    config = dataclasses.replace(TINY, rules=rules, tables=tables, **changes)  # type: ignore[arg-type]
+    learner = Learner(0, config, shared_state(config))
+    learner.rollout.collect(np.arange(tables), learner._policy(np.random.default_rng(0)))
+    return learner
+
+
+# -- what is true ------------------------------------------------------------------------------------------------------
+
+
+def named(numbers: Bools, seats: int) -> list[dict[tuple[int, object], bool]]:
+    """A row of outputs as what they say: (seat, card or ENDING) -> bool."""
+    keys = [(seat, guess) for seat in range(seats) for guess in (*range(NUM_CARDS), *ENDING)][NUM_CARDS:]
+    return [dict(zip(keys, row.tolist(), strict=True)) for row in numbers]
+
+
+@pytest.mark.parametrize("rules", ["standard", "two_player", "num_players=7", "omnibus"])
+@pytest.mark.parametrize("pad", [False, True])
+def test_a_guess_is_true_where_the_seat_holds_the_card_and_asked_of_unseen_cards_alone(rules: str, pad: bool) -> None:
+    learner = guessing(rules, pad=pad)
+    info, form, batch = learner.rollout.lookup, learner.rollout.layout, learner.rollout.batch(0.95, 0.1)
+    asked, true = (named(bits, form.seats) for bits in asked_and_true(batch.unseen, batch.endings, form.seats))
+    assert len(asked[0]) == num_guesses(form.seats)
+    seen = unpack(form, batch.packed)
+    for row in range(0, len(seen), 97):
+        out = np.flatnonzero(seen[row, form["out"]])
+        held = {card: [s for s in range(1, info.num_players) if true[row][s, card]] for card in out.tolist()}
+        assert sum(not seats for seats in held.values()) == info.rules.dead_cards
+        assert all(len(seats) <= 1 for seats in held.values()), "a card lies in one hand"
+        of_cards = {key for key, is_asked in asked[row].items() if is_asked and isinstance(key[1], int)}
+        assert of_cards == {(seat, card) for seat in range(1, info.num_players) for card in out}
+        assert {key[0] for key, is_asked in asked[row].items() if is_asked} == set(range(info.num_players))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_hands_and_endings_are_those_of_an_independent_game_under_any_rules(seed: int) -> None:
+    chance = random.Random(seed)
+    pair = random_pair(chance, 8)
+    seats = pair.lookup.num_players
+    while not pair.state.over.all():
+        for row in np.flatnonzero(~pair.state.over):
+            one, game = pair.state.take(np.array([row])), pair.deals[row]
+            own, *others = [game.hands[(game.turn + seat) % seats] for seat in range(seats)]
+            cards = unseen(one, view(pair.lookup, one).out)[0]
+            assert set(cards_in(cards[0])) == set(game.dead).union(*others)
+            assert [set(cards_in(hand)) for hand in cards[1:]] == others
+            assert not set(cards_in(cards[0])) & own
+        actions = random_actions(chance, pair.lookup, pair.state)
+        going = np.flatnonzero(~pair.state.over)
+        part = pair.state.take(going)
+        step(pair.lookup, part, actions[going])
+        pair.state.put(going, part)
+        for row in going:
+            pair.deals[row].step(int(actions[row]))
+    for game, ending in zip(pair.deals, endings(pair.lookup, pair.state), strict=True):
+        for seat in range(seats):
+            told = dict(zip(ENDING, (bool(ending[seat] >> bit & 1) for bit in range(len(ENDING))), strict=True))
+            assert told.pop("takes QS") == (BLACK_MARIA in game.taken[seat])
+            assert told.pop("shoots the moon") == (game.shooter == seat)
+            assert list(told.values()) == [game.points[seat] >= least for least in POINT_STEPS]
+
+
+def test_every_seat_counts_the_endings_from_itself() -> None:
+    columns = np.array([[10, 11, 12, 13]] * 4)
+    assert from_seat(columns, np.arange(4)).tolist() == [
+        [10, 11, 12, 13],
+        [11, 12, 13, 10],
+        [12, 13, 10, 11],
+        [13, 10, 11, 12],
+    ]
+    rollout = guessing("standard").rollout
+    batch = rollout.batch(1.0, 1.0)
+    outcome = np.array([hearts_points(row) for row in batch.endings])
+    first = rollout.payoffs.reshape(-1)[rollout.chain[: rollout.size]]
+    assert np.corrcoef(outcome, first)[0, 1] < -0.9, "many points are a bad payoff of the own seat"
+
+
+def hearts_points(row: Sets) -> int:
+    """How many steps of the points the first seat reaches."""
+    return int(row[0] >> 2).bit_count()
+
+
+# -- what is learned, and where it stands ------------------------------------------------------------------------------
+
+
+def test_a_run_learns_to_guess_better_than_by_how_often_each_guess_is_true(tmp_path: Path) -> None:
+    run = train(dataclasses.replace(TINY, out=tmp_path / "run", tables=64, width=32, decisions=30_000, lr_final=1e-3))
+    losses = [line["guess_loss"] for line in read_metrics(run) if line["kind"] == "iteration"]
+    batch = guessing("standard", tables=64).rollout.batch(1.0, 1.0)
+    asked, true = asked_and_true(batch.unseen, batch.endings, 4)
+    times = asked.sum(axis=0)
+    share = np.clip((asked & true).sum(axis=0) / times, 1e-9, 1 - 1e-9)
+    counting = -(times * (share * np.log(share) + (1 - share) * np.log(1 - share))).sum() / len(asked)
+    assert losses[-1] < counting - 3 < losses[0]
+
+
+def test_the_files_for_players_are_without_guesses_and_the_agent_plays(tmp_path: Path) -> None:
+    run = train(dataclasses.replace(TINY, out=tmp_path / "run", opponents=("past",), past_every_decisions=100))
+    for file in (run / "net.safetensors", *(run / "past").iterdir()):
+        spec, tensors = read_net(file)
+        assert tensors.keys() == spec.shapes.keys()
+    assert (HeartsNet.load(run).guess, make(f"net:{run}").name) == (None, f"net:{run}")
+
+
+def test_a_resumed_run_with_guesses_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+    steady = dataclasses.replace(TINY, lr_final=1e-3, entropy_final=0.02, ema_decisions=2000)
+    whole = train(dataclasses.replace(steady, out=tmp_path / "whole", decisions=1600))
+    part = train(dataclasses.replace(steady, out=tmp_path / "part", decisions=800))
+    train(resumed(part, decisions=1600))
+    for name in ("net.safetensors", "checkpoint.safetensors"):
+        one, other = (load_file(run / name) for run in (part, whole))
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.1), (0.1, 0.0)])
+def test_a_run_can_take_up_guesses_or_leave_them_off(tmp_path: Path, before: float, after: float) -> None:
+    run = train(dataclasses.replace(TINY, out=tmp_path / "run", aux=before))
+    old = HeartsNet.load(run).stem.weight.clone()
+    train(resumed(run, decisions=1200, aux=after))
+    lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
+    assert [("guess_loss" in line) for line in (lines[0], lines[-1])] == [before > 0, after > 0]
+    assert not torch.equal(HeartsNet.load(run).stem.weight, old)
+
+
+def test_a_run_with_guesses_starts_from_any_weights_for_players(tmp_path: Path) -> None:
+    first = train(dataclasses.replace(TINY, out=tmp_path / "first", aux=0.0))
+    config = dataclasses.replace(TINY, out=tmp_path / "second", start=str(first), decisions=1, lr=1e-9, lr_final=1e-9)
+    second = HeartsNet.load(train(config)).state_dict()
+    for name, tensor in HeartsNet.load(first).state_dict().items():
+        assert torch.allclose(second[name], tensor, atol=1e-6), name
+
+
+def test_guesses_change_neither_the_first_weights_nor_the_first_deals() -> None:
+    plain, other = guessing("standard", aux=0.0), guessing("standard")
+    for name, tensor in plain.flat.named(plain.flat.state).items():
+        assert torch.equal(other.flat.named(other.flat.state)[name], tensor), name
+    assert (plain.rollout.actions[: plain.rollout.size] == other.rollout.actions[: other.rollout.size]).all()
