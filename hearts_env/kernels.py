@@ -31,7 +31,7 @@ from hearts_env.cards import (
     Ints,
     Sets,
 )
-from hearts_env.kernel import Number, bit, inner, kernel, wide
+from hearts_env.kernel import Number, at, bit, inner, kernel, wide
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
 from hearts_env.rulebook import breaks, empty, legal_follow, legal_lead, less, select
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
@@ -182,6 +182,12 @@ def legal_cards(game: Game, hand: Number, suit: Number, first: bool, broken: Num
     """What may be played from a hand.  suit: the set of the suit led, 0 for a lead.  first: is it the first trick?"""
     if suit == 0:
         return legal_lead(game.play, hand, broken, opening)
+    return follow_cards(game, hand, suit, first)
+
+
+@inner
+def follow_cards(game: Game, hand: Number, suit: Number, first: bool) -> Number:
+    """What may be played from a hand once a suit is led."""
     if first:
         return legal_follow(game.play, hand, suit, ALL_ONES)
     return legal_follow(game.play, hand, suit, 0)
@@ -274,14 +280,24 @@ def put_trick(tables: State, n: int, trick: Trick) -> None:
 @inner
 def with_card(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
     """The trick, and the card that seat `turn` plays to it."""
+    return lead(game, turn, action) if trick.suit == 0 else follow(game, trick, turn, action)
+
+
+@inner
+def lead(game: Game, turn: Number, action: Number) -> Trick:
+    """A trick with its first card."""
+    led = wide(game.suit[at(action)])
+    return Trick(led, game.suit_sets[led], action, turn, game.beats[at(action)], bit(action))
+
+
+@inner
+def follow(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
+    """A trick with one more card."""
     card = bit(action)
-    if trick.suit == 0:
-        led = wide(game.suit[action])
-        return Trick(led, game.suit_sets[led], action, turn, game.beats[action], card)
     # By masks where a branch would be a guess.
     wins = ~empty(trick.beaters & card)
     best, best_seat = select(wins, action, trick.best), select(wins, turn, trick.best_seat)
-    beaters = select(wins, game.beats[action], trick.beaters)
+    beaters = select(wins, game.beats[at(action)], trick.beaters)
     return Trick(trick.led, trick.suit, best, best_seat, beaters, trick.cards | card)
 
 

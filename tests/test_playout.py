@@ -57,7 +57,7 @@ class Lowest:
         return choose(view.legal, np.zeros(len(view)))
 
 
-def test_choosing_in_whole_numbers_rounds_as_float64_does() -> None:
+def test_choosing_in_whole_numbers_gives_what_choosing_by_float64_does() -> None:
     whole = 1 << FRACTION_BITS
     for size in range(1, NUM_ACTIONS + 1):
         cards = (1 << size) - 1
