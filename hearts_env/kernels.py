@@ -167,7 +167,7 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
         return 0
     if phase == MOON:
         return MOON_CHOICES
-    turn = tables.turn[n]
+    turn = at(tables.turn[n])
     hand = tables.hands[n, turn]
     if phase == PASS:
         return hand & ~tables.picks[n, turn]
@@ -312,22 +312,22 @@ def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
     """Play a card; was it the last of the deal?"""
     turn, played = wide(tables.turn[n]), wide(tables.count[n])
     trick = with_card(game, trick_at(game, tables, n), turn, action)
-    tables.hands[n, turn] ^= bit(action)
-    tables.plays[n, played] = action
+    tables.hands[n, at(turn)] ^= bit(action)
+    tables.plays[n, at(played)] = action
     tables.voids[n] |= shown_void(trick, turn, action)
     tables.broken[n] |= breaks(game.play, bit(action), trick.suit) != 0
     played += 1
     tables.count[n] = played
-    if not game.trick_ends[played]:
+    if not game.trick_ends[at(played)]:
         put_trick(tables, n, trick)
         tables.turn[n] = next_seat(game, turn)
         return False
     winner = trick.best_seat
-    tables.taken[n, winner] |= trick.cards
+    tables.taken[n, at(winner)] |= trick.cards
     put_trick(tables, n, NO_TRICK)
     tables.turn[n] = winner
     if played != game.num_plays:
-        tables.leaders[n, played // game.num_players] = winner
+        tables.leaders[n, at(played // game.num_players)] = winner
     return bool(played == game.num_plays)
 
 
@@ -335,7 +335,7 @@ def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
 def pick_at(game: Game, tables: State, n: int, action: Number) -> None:
     """Pick a card to pass; after the last, pass and begin the play."""
     turn = tables.turn[n]
-    tables.picks[n, turn] |= bit(action)
+    tables.picks[n, at(turn)] |= bit(action)
     tables.count[n] += 1
     tables.turn[n] = next_seat(game, turn)
     if tables.count[n] == game.num_players * game.pass_count:
