@@ -96,6 +96,11 @@ def wide(number: Number) -> Number:
     return number
 
 
+def highest(cards: Number) -> Number:
+    """The highest member of the set."""
+    return cards.bit_length() - 1
+
+
 def set_bits(array: Bytes, place: Number, word: Number) -> None:
     """Put the 64 bits of a number as bytes of 0 and 1 at this place and the next 63, all within the array."""
     as_bytes = np.array([word & _WORD], "<u8").view(np.uint8)

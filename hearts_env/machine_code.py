@@ -186,11 +186,18 @@ def _zeros_below(typing: Any, bits: Any) -> Any:
     return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(args[0], whole)
 
 
+def _zeros_above(typing: Any, bits: Any) -> Any:
+    whole = ir.Constant(ir.IntType(1), 0)
+    return types.int64(types.int64), lambda context, builder, signature, args: builder.ctlz(args[0], whole)
+
+
 ones: Callable[[Any], Any] = intrinsic(_ones)
 trailing_zeros: Callable[[Any], Any] = intrinsic(_zeros_below)
+zeros_above: Callable[[Any], Any] = intrinsic(_zeros_above)
 
 for _function in (kernel.count, cards.count):
     overload(_function, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: ones(cards))
+overload(kernel.highest, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: 63 - zeros_above(cards))
 overload(kernel.zeros_below, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
 overload(kernel.at, jit_options=_PART_OPTIONS)(lambda place: lambda place: np.uint64(place))
 overload(kernel.wide, jit_options=_PART_OPTIONS)(lambda number: lambda number: np.int64(number))
