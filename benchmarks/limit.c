@@ -160,15 +160,16 @@ static inline void shuffle(uint64_t *state, Set hands[SEATS]) {
   hands[SEATS - 1] = rest;
 }
 
-/* Plays so many deals; totals: decisions, moons, deals without a moon, their points. */
-void limit_random(uint64_t seed, int64_t deals, int64_t totals[4]) {
-  Chooser chooser = {.random = 1, .state = mix(seed)};
+/* Plays so many deals, of ids from `first` on; totals: decisions, moons, deals without a moon, their points. */
+void limit_random(uint64_t first, int64_t deals, int64_t totals[4]) {
+  Chooser chooser = {.random = 1};
   int64_t moons = 0, points = 0;
   for (int64_t deal = 0; deal < deals; deal++) {
     Set hands[SEATS];
     Outcome out;
+    chooser.state = mix(first + (uint64_t)deal);
     shuffle(&chooser.state, hands);
-    play(&chooser, hands, OFFSETS[deal % 4], &out);
+    play(&chooser, hands, OFFSETS[(first + (uint64_t)deal) % 4], &out);
     if (out.moon)
       moons++;
     else

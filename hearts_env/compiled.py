@@ -14,11 +14,14 @@ from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
 from hearts_env.encode import WORD_BITS, Layout, write_order
 from hearts_env.executor import in_threads
 from hearts_env.kernels import NONE_BAD, SOME_END, game, some_tables, tables
-from hearts_env.kernels_view import blank, room, shape, views
+from hearts_env.kernels_view import Views, blank, room, shape, views
 from hearts_env.lookup import Lookup
 from hearts_env.playout import check_seats, salted
 from hearts_env.state import Rows, State
 from hearts_env.view import View, seats_of_plays
+
+FEWEST, FEWEST_STEPPED = 512, 4096
+"""Fewer tables are not worth a thread, where each takes a tenth of a microsecond, and where a hundredth."""
 
 
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
@@ -48,7 +51,7 @@ def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
         space = np.empty((2, kernels_random.ROOM), np.uint64)
         kernels_random.shuffle(lookup.deck, lookup.hand_size, ids[rows], hands[rows], space)
 
-    in_threads(len(ids), some)
+    in_threads(len(ids), some, FEWEST)
     return hands
 
 
@@ -56,7 +59,11 @@ def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
     """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
     numbers = np.arange(len(state))[rows]
     dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), lookup.num_players)), np.int64)
-    in_threads(len(numbers), lambda some: kernels.begin_deal(game(lookup), tables(state), numbers[some], dealt[some]))
+
+    def some(part: slice) -> None:
+        kernels.begin_deal(game(lookup), tables(state), numbers[part], dealt[part])
+
+    in_threads(len(numbers), some, FEWEST_STEPPED)
 
 
 def legal(lookup: Lookup, state: State) -> Sets:
@@ -72,10 +79,16 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
     if actions.shape != (size,):
         raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
     actions = np.ascontiguousarray(actions, np.int64)
-    bad = kernels.step(game(lookup), tables(state), actions)
-    if bad == SOME_END:
-        kernels.finish(game(lookup), tables(state))
-    elif bad != NONE_BAD:
+
+    def some(rows: slice) -> int:
+        part = some_tables(state, rows)
+        bad = kernels.step(game(lookup), part, actions[rows])
+        if bad == SOME_END:
+            kernels.finish(game(lookup), part)
+        return bad if bad < 0 else rows.start + bad
+
+    bad = max(in_threads(size, some, FEWEST_STEPPED))
+    if bad >= 0:
         raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
 
 
@@ -101,7 +114,13 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     seen = blank(lookup, len(state))
     if seats is not None:
         seen.seat[...] = _checked_seats(state, seats)
-    bad = kernels_view.view(game(lookup), tables(state), seats is None, seen)
+
+    def some(rows: slice) -> int:
+        part = cast(View, Views._make(array[rows] for array in cast(Iterable[Any], seen)))
+        bad = kernels_view.view(game(lookup), some_tables(state, rows), seats is None, part)
+        return bad if bad < 0 else rows.start + bad
+
+    bad = max(in_threads(len(state), some, FEWEST))
     if bad != NONE_BAD:
         raise IndexError(f"seat {seen.seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
     seen.plays[...], seen.leaders[...] = state.plays, state.leaders
@@ -139,8 +158,13 @@ def encode_tables(
     """See `encode.encode_tables`.  Raises IndexError and ValueError as `view` and `encode` do."""
     rows = _buffer(layout, len(state), out)
     seat = np.empty(0, np.int64) if seats is None else _checked_seats(state, seats)
-    memory, _ = held.ready(lookup, layout.seats, get_ident())
-    bad = held.encode_tables(memory, tables(state), seats is None, seat, rows)
+
+    def some(part: slice) -> int:
+        memory, _ = held.ready(lookup, layout.seats, get_ident())
+        bad = held.encode_tables(memory, some_tables(state, part), seats is None, seat[part], rows[part])
+        return bad if bad < 0 else part.start + bad
+
+    bad = max(in_threads(len(state), some, FEWEST))
     if bad != NONE_BAD:
         raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
     if layout.order:

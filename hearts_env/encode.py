@@ -166,8 +166,8 @@ def _write(layout: Layout, view: View, out: Bytes) -> None:
         write_order(view.plays, view.players, out[:, layout.bits :])
 
 
-_VIEWS, _ROWS = 4096, 512
-"""Views packed, and rows unpacked, at a time: they stay in the processor's cache."""
+_VIEWS, _ROWS = 8192, 512
+"""Views packed, and rows unpacked, at a time: few enough for the processor's caches, and many for a call of numpy's."""
 
 
 def _chunks(size: int, most: int) -> Iterator[slice]:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from itertools import pairwise
+from threading import current_thread
 from types import ModuleType
 from typing import Literal, ParamSpec, TypeVar, cast
 
@@ -29,7 +30,7 @@ THREADS = "HEARTS_THREADS"
 """The environment variable with the number of threads."""
 MAX_THREADS = 1024
 LEAST_ROWS = 64
-"""Fewer tables are not worth a thread."""
+"""Fewer tables are not worth a thread, where each takes a microsecond or more."""
 
 
 class ExecutorError(ValueError):
@@ -103,11 +104,11 @@ _KEPT = 1 << 24
 
 
 def use_threads(number: int | None) -> int:
-    """Let loops over whole deals share the tables among so many threads; None leaves it to HEARTS_THREADS, or else 1.
+    """Let loops share the tables among so many threads; None leaves it to HEARTS_THREADS, or else 1.
 
     Results do not depend on it.  One is the default because whoever runs many processes has work for every core
-    already.  It is for the compiled loops of `engine.shuffle`, `engine.deal` and `playout`, which let go of Python's
-    lock; numpy has one thread.  Returns the number that is used from now on.  Raises ExecutorError.
+    already.  It is for the compiled loops, which let go of Python's lock, and for so many tables that a thread is worth
+    it; numpy has one thread.  Returns the number that is used from now on.  Raises ExecutorError.
     """
     given = os.environ.get(THREADS, "") if number is None else str(number)
     if not given.isascii() or not (given or "1").isdigit() or not 1 <= int(given or 1) <= MAX_THREADS:
@@ -122,9 +123,14 @@ def threads() -> int:
     return _choice.threads or use_threads(None)
 
 
-def in_threads(size: int, some: Callable[[slice], R]) -> list[R]:
-    """Call `some` with slices that make up `size` rows, each in a thread of its own; what they return."""
-    number = max(1, min(threads(), size // LEAST_ROWS))
+def in_threads(size: int, some: Callable[[slice], R], least: int = LEAST_ROWS) -> list[R]:
+    """Call `some` with slices that make up `size` rows, each in a thread of its own; what they return.
+
+    least: fewer rows are not worth a thread.
+    """
+    # A thread of the pool that waited for another might wait for itself.
+    inside = current_thread().name.startswith(_THREAD_NAME)
+    number = 1 if inside else max(1, min(threads(), size // least))
     if number == 1:
         return [some(slice(0, size))]
     cuts = [size * place // number for place in range(number + 1)]
@@ -137,7 +143,10 @@ def in_threads(size: int, some: Callable[[slice], R]) -> list[R]:
 
 @lru_cache(maxsize=1)
 def _pool(number: int, process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(number - 1, "hearts")
+    return ThreadPoolExecutor(number - 1, _THREAD_NAME)
+
+
+_THREAD_NAME = "hearts_env"
 
 
 class _Choice:

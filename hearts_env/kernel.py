@@ -86,6 +86,11 @@ def nth(cards: Number, at: Number) -> Number:
     return zeros_below(cards)
 
 
+def at(place: Number) -> Number:
+    """The number as a place in an array that is not counted from its end: kernels need not ask whether it is."""
+    return place
+
+
 def wide(number: Number) -> Number:
     """The number in 64 bits, where it has fewer."""
     return number

@@ -31,7 +31,7 @@ from hearts_env.cards import (
     Ints,
     Sets,
 )
-from hearts_env.kernel import Number, bit, inner, kernel, wide
+from hearts_env.kernel import Number, at, bit, inner, kernel, wide
 from hearts_env.lookup import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
 from hearts_env.rulebook import breaks, empty, legal_follow, legal_lead, less, select
 from hearts_env.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
@@ -113,6 +113,8 @@ def tables(state: State) -> State:
 
 def some_tables(state: State, rows: slice) -> State:
     """The same of some tables."""
+    if rows.stop - rows.start == len(state):
+        return tables(state)
     return cast(State, Tables._make(array[rows] for array in _arrays_of(state)))
 
 
@@ -167,7 +169,7 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
         return 0
     if phase == MOON:
         return MOON_CHOICES
-    turn = tables.turn[n]
+    turn = at(tables.turn[n])
     hand = tables.hands[n, turn]
     if phase == PASS:
         return hand & ~tables.picks[n, turn]
@@ -182,6 +184,12 @@ def legal_cards(game: Game, hand: Number, suit: Number, first: bool, broken: Num
     """What may be played from a hand.  suit: the set of the suit led, 0 for a lead.  first: is it the first trick?"""
     if suit == 0:
         return legal_lead(game.play, hand, broken, opening)
+    return follow_cards(game, hand, suit, first)
+
+
+@inner
+def follow_cards(game: Game, hand: Number, suit: Number, first: bool) -> Number:
+    """What may be played from a hand once a suit is led."""
     if first:
         return legal_follow(game.play, hand, suit, ALL_ONES)
     return legal_follow(game.play, hand, suit, 0)
@@ -274,14 +282,24 @@ def put_trick(tables: State, n: int, trick: Trick) -> None:
 @inner
 def with_card(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
     """The trick, and the card that seat `turn` plays to it."""
+    return lead(game, turn, action) if trick.suit == 0 else follow(game, trick, turn, action)
+
+
+@inner
+def lead(game: Game, turn: Number, action: Number) -> Trick:
+    """A trick with its first card."""
+    led = wide(game.suit[at(action)])
+    return Trick(led, game.suit_sets[led], action, turn, game.beats[at(action)], bit(action))
+
+
+@inner
+def follow(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
+    """A trick with one more card."""
     card = bit(action)
-    if trick.suit == 0:
-        led = wide(game.suit[action])
-        return Trick(led, game.suit_sets[led], action, turn, game.beats[action], card)
     # By masks where a branch would be a guess.
     wins = ~empty(trick.beaters & card)
     best, best_seat = select(wins, action, trick.best), select(wins, turn, trick.best_seat)
-    beaters = select(wins, game.beats[action], trick.beaters)
+    beaters = select(wins, game.beats[at(action)], trick.beaters)
     return Trick(trick.led, trick.suit, best, best_seat, beaters, trick.cards | card)
 
 
@@ -296,22 +314,22 @@ def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
     """Play a card; was it the last of the deal?"""
     turn, played = wide(tables.turn[n]), wide(tables.count[n])
     trick = with_card(game, trick_at(game, tables, n), turn, action)
-    tables.hands[n, turn] ^= bit(action)
-    tables.plays[n, played] = action
+    tables.hands[n, at(turn)] ^= bit(action)
+    tables.plays[n, at(played)] = action
     tables.voids[n] |= shown_void(trick, turn, action)
     tables.broken[n] |= breaks(game.play, bit(action), trick.suit) != 0
     played += 1
     tables.count[n] = played
-    if not game.trick_ends[played]:
+    if not game.trick_ends[at(played)]:
         put_trick(tables, n, trick)
         tables.turn[n] = next_seat(game, turn)
         return False
     winner = trick.best_seat
-    tables.taken[n, winner] |= trick.cards
+    tables.taken[n, at(winner)] |= trick.cards
     put_trick(tables, n, NO_TRICK)
     tables.turn[n] = winner
     if played != game.num_plays:
-        tables.leaders[n, played // game.num_players] = winner
+        tables.leaders[n, at(played // game.num_players)] = winner
     return bool(played == game.num_plays)
 
 
@@ -319,7 +337,7 @@ def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
 def pick_at(game: Game, tables: State, n: int, action: Number) -> None:
     """Pick a card to pass; after the last, pass and begin the play."""
     turn = tables.turn[n]
-    tables.picks[n, turn] |= bit(action)
+    tables.picks[n, at(turn)] |= bit(action)
     tables.count[n] += 1
     tables.turn[n] = next_seat(game, turn)
     if tables.count[n] == game.num_players * game.pass_count:

@@ -7,22 +7,23 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import MOON_CHOICES, NO_CARD, NUM_CARDS, Bools, Ints, Sets
 from hearts_env.engine import CARD_BITS, GOLDEN, mix
-from hearts_env.kernel import Number, bit, count, highest, inner, kernel, nth, wide, zeros_below
+from hearts_env.kernel import Number, at, bit, count, inner, kernel, nth, wide, zeros_below
 from hearts_env.kernels import (
     NO_TRICK,
     Game,
     begin_play,
-    legal_cards,
+    follow,
+    follow_cards,
+    lead,
     next_seat,
     opening_limit,
     pass_cards,
     put_trick,
     shown_void,
     trick_at,
-    with_card,
 )
 from hearts_env.playout import FRACTION_BITS, decision_key, fraction
-from hearts_env.rulebook import breaks
+from hearts_env.rulebook import breaks, legal_lead
 from hearts_env.state import MOON, PASS, PLAY, State
 
 _BUCKETS = 32
@@ -120,13 +121,8 @@ def _random_member(cards: Number, key: Number, salt: Number, phase: Number, coun
 
 @inner
 def choose_whole(cards: Number, number: Number) -> Number:
-    """The member that `choose_at` gives for `number` of 2**FRACTION_BITS, without its slow way through float64.
-
-    There the product is rounded to as many bits, which may carry it to the next whole number.
-    """
-    product = number * count(cards)
-    half_of_last_bit = bit(highest(product | 1)) >> FRACTION_BITS
-    return nth(cards, (product + half_of_last_bit) >> FRACTION_BITS)
+    """The member that `choose_at` gives for `number` of 2**FRACTION_BITS, without its slow way through float64."""
+    return nth(cards, number * count(cards) >> FRACTION_BITS)
 
 
 @inner
@@ -135,8 +131,9 @@ def _pick_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt:
     hands, picks = tables.hands[n], tables.picks[n]
     begin, turn = wide(tables.count[n]), wide(tables.turn[n])
     place, end = begin, game.num_players * game.pass_count
-    while place < end and seats[turn]:
-        picks[turn] |= bit(_random_member(hands[turn] & ~picks[turn], key, salt, PASS, place, turn))
+    while place < end and seats[at(turn)]:
+        picked = picks[at(turn)]
+        picks[at(turn)] = picked | bit(_random_member(hands[at(turn)] & ~picked, key, salt, PASS, place, turn))
         place += 1
         turn = next_seat(game, turn)
     tables.count[n], tables.turn[n] = place, turn
@@ -155,28 +152,38 @@ def _play_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt:
     voids, broken = wide(tables.voids[n]), -wide(tables.broken[n])
     trick = trick_at(game, tables, n)
     place, trick_no = begin, begin // game.num_players
-    end = (trick_no + 1) * game.num_players
     opening = opening_limit(game, tables, n) if place == 0 else wide(0)
-    while place < game.num_plays and seats[turn]:
-        actions = legal_cards(game, hands[turn], trick.suit, trick_no == 0, broken, opening)
-        action = _random_member(actions, key, salt, PLAY, place, turn)
-        hands[turn] ^= bit(action)
-        plays[place] = action
-        trick = with_card(game, trick, turn, action)
-        voids |= shown_void(trick, turn, action)
-        if broken == 0:
-            broken = breaks(game.play, bit(action), trick.suit)
-        opening = wide(0)
-        place += 1
-        turn = next_seat(game, turn)
+    while place < game.num_plays and seats[at(turn)]:
+        end = (trick_no + 1) * game.num_players
+        if trick.suit == 0:
+            hand = hands[at(turn)]
+            action = _random_member(legal_lead(game.play, hand, broken, opening), key, salt, PLAY, place, turn)
+            hands[at(turn)] = hand ^ bit(action)
+            plays[at(place)] = action
+            trick = lead(game, turn, action)
+            broken |= breaks(game.play, bit(action), 0)
+            opening = wide(0)
+            place += 1
+            turn = next_seat(game, turn)
+        while place < end and seats[at(turn)]:
+            hand = hands[at(turn)]
+            actions = follow_cards(game, hand, trick.suit, trick_no == 0)
+            action = _random_member(actions, key, salt, PLAY, place, turn)
+            hands[at(turn)] = hand ^ bit(action)
+            plays[at(place)] = action
+            trick = follow(game, trick, turn, action)
+            voids |= shown_void(trick, turn, action)
+            if broken == 0:
+                broken = breaks(game.play, bit(action), trick.suit)
+            place += 1
+            turn = next_seat(game, turn)
         if place == end:
             turn = trick.best_seat
-            tables.taken[n, turn] |= trick.cards
+            tables.taken[n, at(turn)] |= trick.cards
             trick = NO_TRICK
             trick_no += 1
-            end += game.num_players
             if place != game.num_plays:
-                tables.leaders[n, trick_no] = turn
+                tables.leaders[n, at(trick_no)] = turn
     tables.count[n], tables.turn[n], tables.voids[n], tables.broken[n] = place, turn, voids, broken != 0
     put_trick(tables, n, trick)
     made: int = place - begin

@@ -22,7 +22,7 @@ from hearts_env.encode import (
     rule_bits,
     score_table,
 )
-from hearts_env.kernel import Number, bit, count, inner, kernel, set_bits
+from hearts_env.kernel import Number, at, bit, count, inner, kernel, set_bits
 from hearts_env.kernels import NONE_BAD, Game, legal_at, offset_of, seats_between
 from hearts_env.lookup import Lookup
 from hearts_env.state import DEAL_OVER, PASS, PLAY, State
@@ -67,38 +67,39 @@ def view(game: Game, tables: State, of_actor: bool, views: View) -> int:
 
 
 @inner
-def see(game: Game, tables: State, n: int, me: Number, views: View, at: int) -> None:
-    """Fill view number `at` with what seat `me` knows of table n."""
+def see(game: Game, tables: State, n: int, me: Number, views: View, k: int) -> None:
+    """Fill view number k with what seat `me` knows of table n."""
     seats, phase, turn = game.num_players, tables.phase[n], tables.turn[n]
     offset = offset_of(game, tables.deal_no[n])
     over = phase >= DEAL_OVER
-    views.seat[at] = me
-    views.hand[at] = tables.hands[n, me]
-    views.legal[at] = legal_at(game, tables, n) if turn == me else 0
-    views.picks[at] = tables.picks[n, me]
-    views.got[at] = 0 if phase == PASS or offset == 0 else tables.picks[n, seats_between(game, offset, me)]
-    views.table[at] = tables.table[n]
+    views.seat[k] = me
+    views.hand[k] = tables.hands[n, at(me)]
+    views.legal[k] = legal_at(game, tables, n) if turn == me else 0
+    views.picks[k] = tables.picks[n, at(me)]
+    views.got[k] = 0 if phase == PASS or offset == 0 else tables.picks[n, at(seats_between(game, offset, me))]
+    views.table[k] = tables.table[n]
     for column in range(seats):
         seat = me + column
         if seat >= seats:
             seat -= seats
-        taken = tables.taken[n, seat]
-        views.played[at, column] = tables.start[n, seat] & ~tables.hands[n, seat]
-        views.taken[at, column] = taken
-        views.voids[at, column] = tables.voids[n] >> NUM_SUITS * seat & ALL_SUITS
-        views.points[at, column] = tables.points[n, seat] if over else card_points_of(game, taken)
-        views.scores[at, column] = tables.scores[n, seat]
-    views.phase[at] = phase
-    views.turn[at] = NO_SEAT if over else _relative(game, turn, me)
-    views.offset[at] = offset
-    views.count[at] = tables.count[n]
-    views.led[at] = tables.led[n]
-    views.best[at] = tables.best[n]
-    views.best_seat[at] = _relative(game, tables.best_seat[n], me)
-    views.broken[at] = tables.broken[n]
-    views.shooter[at] = _relative(game, tables.shooter[n], me)
-    views.deal_no[at] = tables.deal_no[n]
-    views.table_key[at] = tables.key[n]
+        there = at(seat)
+        taken = tables.taken[n, there]
+        views.played[k, at(column)] = tables.start[n, there] & ~tables.hands[n, there]
+        views.taken[k, at(column)] = taken
+        views.voids[k, at(column)] = tables.voids[n] >> NUM_SUITS * seat & ALL_SUITS
+        views.points[k, at(column)] = tables.points[n, there] if over else card_points_of(game, taken)
+        views.scores[k, at(column)] = tables.scores[n, there]
+    views.phase[k] = phase
+    views.turn[k] = NO_SEAT if over else _relative(game, turn, me)
+    views.offset[k] = offset
+    views.count[k] = tables.count[n]
+    views.led[k] = tables.led[n]
+    views.best[k] = tables.best[n]
+    views.best_seat[k] = _relative(game, tables.best_seat[n], me)
+    views.broken[k] = tables.broken[n]
+    views.shooter[k] = _relative(game, tables.shooter[n], me)
+    views.deal_no[k] = tables.deal_no[n]
+    views.table_key[k] = tables.key[n]
 
 
 @inner
@@ -238,7 +239,7 @@ def write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
     pen = _write_seats(game, shape, views, n, words, pen)
     pen = _put(words, pen, int(views.broken[n]) | shape.rule_bits << SIZES.broken, SIZES.broken + SIZES.rules)
     if pen[1] > 0:
-        words[pen[0]] = pen[2]
+        words[at(pen[0])] = pen[2]
 
 
 Pen: TypeAlias = tuple[Number, Number, Number]
@@ -251,8 +252,8 @@ def _write_cards(game: Game, shape: Shape, views: View, n: int, words: Sets) -> 
     offset = views.offset[n]
     seen = views.hand[n]
     for seat in range(game.num_players):
-        seen |= views.played[n, seat]
-    kept = views.picks[n] & ~views.played[n, offset] if views.phase[n] != PASS and offset != 0 else 0
+        seen |= views.played[n, at(seat)]
+    kept = views.picks[n] & ~views.played[n, at(offset)] if views.phase[n] != PASS and offset != 0 else 0
     pen = _put(words, (0, 0, 0), views.hand[n], SIZES.hand)
     pen = _put(words, pen, game.deck & ~seen, SIZES.out)
     pen = _put(words, pen, views.picks[n], SIZES.picks)
@@ -261,7 +262,7 @@ def _write_cards(game: Game, shape: Shape, views: View, n: int, words: Sets) -> 
     pen = _put(words, pen, views.table[n], SIZES.trick)
     pen = _put(words, pen, _one_hot(views.best[n]), SIZES.best)
     for seat in range(game.num_players):
-        pen = _put(words, pen, views.played[n, seat], SIZES.played)
+        pen = _put(words, pen, views.played[n, at(seat)], SIZES.played)
     return _skip(words, pen, shape.absent, SIZES.played)
 
 
@@ -275,7 +276,7 @@ def _write_trick(game: Game, shape: Shape, views: View, n: int, words: Sets, pen
         picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
         bits |= bit(picked) << filled
     else:
-        bits |= shape.trick_bits[views.count[n]] << filled + SIZES.pick_no
+        bits |= shape.trick_bits[at(views.count[n])] << filled + SIZES.pick_no
     filled += SIZES.pick_no + SIZES.trick_no
     if phase == PLAY:
         bits |= bit(count(views.table[n])) << filled
@@ -302,19 +303,19 @@ def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets, pen
     queens: Number = 0
     bonuses: Number = 0
     for seat in range(seats):
-        taken = views.taken[n, seat]
-        voids |= views.voids[n, seat] << seat * SIZES.voids
+        taken = views.taken[n, at(seat)]
+        voids |= views.voids[n, at(seat)] << seat * SIZES.voids
         queens |= (taken >> BLACK_MARIA & 1) << seat
         bonuses |= bit(seat) * int(taken & game.bonus != 0)
     pen = _put(words, pen, voids, columns * SIZES.voids)
     for seat in range(seats):
-        points: Number = min(max(views.points[n, seat], 0), POINT_STEPS[-1])
+        points: Number = min(max(views.points[n, at(seat)], 0), POINT_STEPS[-1])
         pen = _put(words, pen, shape.point_bits[points], SIZES.points)
     pen = _skip(words, pen, shape.absent, SIZES.points)
     pen = _put(words, pen, queens | bonuses << columns, columns * (SIZES.queen + SIZES.bonus))
     target: Number = len(shape.score_bits) - 1
     for seat in range(seats):
-        score: Number = min(max(views.scores[n, seat], 0), target)
+        score: Number = min(max(views.scores[n, at(seat)], 0), target)
         pen = _put(words, pen, shape.score_bits[score], SIZES.scores)
     return _skip(words, pen, shape.absent, SIZES.scores)
 
@@ -326,7 +327,7 @@ def _put(words: Sets, pen: Pen, bits: Number, size: Number) -> Pen:
     begun |= bits << filled
     filled += size
     if filled >= WORD_BITS:
-        words[word] = begun
+        words[at(word)] = begun
         word += 1
         filled -= WORD_BITS
         begun = bits >> (size - filled)

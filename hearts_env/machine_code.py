@@ -199,6 +199,7 @@ for _function in (kernel.count, cards.count):
     overload(_function, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: ones(cards))
 overload(kernel.highest, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: 63 - zeros_above(cards))
 overload(kernel.zeros_below, jit_options=_PART_OPTIONS)(lambda cards: lambda cards: trailing_zeros(cards))
+overload(kernel.at, jit_options=_PART_OPTIONS)(lambda place: lambda place: np.uint64(place))
 overload(kernel.wide, jit_options=_PART_OPTIONS)(lambda number: lambda number: np.int64(number))
 for _maker in (kernel.bit, cards.bit):
     overload(_maker, jit_options=_PART_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))

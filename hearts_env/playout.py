@@ -13,8 +13,8 @@ from hearts_env.rulebook import Column
 from hearts_env.state import State
 
 _PHASE_SHIFT, _COUNT_SHIFT = np.uint64(16), np.uint64(8)
-FRACTION_BITS = 53
-"""As many as a float64 has."""
+FRACTION_BITS = 47
+"""A float64 has room for as many times the size of any set of actions, so that nothing is rounded."""
 _FRACTION_SHIFT = np.uint64(64 - FRACTION_BITS)
 
 

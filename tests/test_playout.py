@@ -14,7 +14,9 @@ from hearts_agents import make
 from hearts_agents.uniform import RandomAgent
 from hearts_env import executor
 from hearts_env.agent import PlaysOn
-from hearts_env.cards import NUM_ACTIONS, Ints, choose
+from hearts_env.cards import NUM_ACTIONS, Ints, choose, lowest
+from hearts_env.encode import encode, encode_tables, layout
+from hearts_env.engine import legal, step
 from hearts_env.executor import THREADS, ExecutorError, in_threads, use_threads, using
 from hearts_env.kernels_random import choose_whole
 from hearts_env.lookup import lookup
@@ -22,7 +24,7 @@ from hearts_env.match import Result, play
 from hearts_env.playout import FRACTION_BITS, play_random
 from hearts_env.rules import Rules
 from hearts_env.state import State
-from hearts_env.view import View
+from hearts_env.view import View, view
 
 needs_numba = pytest.mark.skipif(
     "compiled" not in executor.available(), reason="the compiled executor needs numba, from the extra fast"
@@ -57,7 +59,7 @@ class Lowest:
         return choose(view.legal, np.zeros(len(view)))
 
 
-def test_choosing_in_whole_numbers_rounds_as_float64_does() -> None:
+def test_choosing_in_whole_numbers_gives_what_choosing_by_float64_does() -> None:
     whole = 1 << FRACTION_BITS
     for size in range(1, NUM_ACTIONS + 1):
         cards = (1 << size) - 1
@@ -188,6 +190,45 @@ def test_threads_share_all_rows_and_each_row_once(size: int, threads: None) -> N
     parts = in_threads(size, lambda rows: list(range(size))[rows])
     assert [row for part in parts for row in part] == list(range(size))
     assert len(parts) == max(1, min(3, size // executor.LEAST_ROWS))
+
+
+def test_a_thread_that_would_share_its_rows_does_them_alone(threads: None) -> None:
+    use_threads(2)
+    parts = in_threads(1000, lambda rows: in_threads(rows.stop - rows.start, lambda some: some))
+    assert parts[1] == [slice(0, 500)]
+
+
+@needs_numba
+def test_threads_change_nothing_of_views_encodings_and_steps(threads: None) -> None:
+    info = lookup(Rules())
+    shown, seats = layout(info), np.arange(9000) % 4
+    seen = []
+    for number in (1, 2):
+        use_threads(number)
+        with using("compiled"):
+            state = dealt(info, np.arange(9000))
+            for _ in range(30):
+                step(info, state, lowest(legal(info, state)))
+            seen.append((state, encode_tables(shown, info, state), encode(shown, view(info, state, seats))))
+    (plain, *before), (state, *after) = seen
+    assert differences(plain, state) == []
+    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(before, after, strict=True))
+
+
+@needs_numba
+def test_what_is_out_of_range_is_named_by_its_table_whatever_thread_finds_it(threads: None) -> None:
+    info = lookup(Rules())
+    bad = np.zeros(9000, np.int64)
+    bad[8000] = 99
+    use_threads(2)
+    with using("compiled"):
+        state = dealt(info, np.arange(9000))
+        with pytest.raises(IndexError, match="seat 99 at table 8000"):
+            view(info, state, bad)
+        with pytest.raises(IndexError, match="seat 99 at table 8000"):
+            encode_tables(layout(info), info, state, bad)
+        with pytest.raises(IndexError, match="action 99 at table 8000"):
+            step(info, state, bad)
 
 
 def test_what_goes_wrong_in_a_thread_is_raised(threads: None) -> None:
