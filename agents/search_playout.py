@@ -125,7 +125,8 @@ def _ends(info: Lookup, state: State, rows: Ints, tricks: Ints) -> Ints:
     """Which of these rows have played so many tricks (int64 [N]) and leave a choice to the seat to act."""
     far = rows[(state.phase[rows] == PLAY) & (state.count[rows] >= tricks[rows] * info.num_players)]
     allowed = legal(info, state.take(far))
-    return far[allowed & (allowed - 1) != 0]
+    ends: Ints = far[allowed & (allowed - 1) != 0]
+    return ends
 
 
 def _close(info: Lookup, state: State) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 from unittest.mock import patch
@@ -207,14 +207,18 @@ def chosen(decision: Decision, variant: Variant) -> tuple[int, int]:
 
 
 def judged(found: list[Decision], variants: Sequence[Variant], share: float) -> list[dict[str, Any]]:
-    """A line a variant, the first the one that the others stand beside."""
+    """A line a variant, the first the one that the others stand beside.
+
+    Both halves of the worlds are chosen by once, and told by once.
+    """
+    found = [*found, *map(_turned, found)]
     deals, seat_deals = np.unique([each.deal_id for each in found], return_inverse=True)
     half = found[0].values[WHOLE].shape[1] // 2
     passing = np.array([each.passing for each in found])
     table = []
 
     def summed(gains: Numbers) -> Numbers:
-        return np.bincount(seat_deals, gains, len(deals)) / (Rules().num_players * share)
+        return np.bincount(seat_deals, gains, len(deals)) / (2 * Rules().num_players * share)
 
     for variant in variants:
         choices = [chosen(each, variant) for each in found]
@@ -239,6 +243,12 @@ def judged(found: list[Decision], variants: Sequence[Variant], share: float) -> 
     return table
 
 
+def _turned(decision: Decision) -> Decision:
+    """The same with the halves of the worlds exchanged."""
+    half = decision.values[WHOLE].shape[1] // 2
+    return replace(decision, values={name: np.roll(each, half, axis=1) for name, each in decision.values.items()})
+
+
 def _mean(sums: Numbers) -> list[float]:
     return [float(sums.mean()), float(sums.std(ddof=1) / np.sqrt(len(sums)))]
 
@@ -252,7 +262,7 @@ class Choices:
     deals: int = 160
     first_id: int = 900_000
     worlds: int = 384
-    """The first half of them is there to choose by, the second to tell what is expected."""
+    """One half of them is there to choose by, the other to tell what is expected."""
     share: float = 1.0
     """Of the decisions, drawn at random."""
     kept: Path | None = None
