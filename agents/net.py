@@ -115,7 +115,7 @@ class NetAgent:
     def __init__(self, net: Net, name: str = "net", *, sample: bool = False) -> None:
         """sample: draw actions from the policy."""
         self.name = name
-        self._net = net
+        self.net = net
         self._sample = sample
 
     def act(self, view: View) -> Ints:
@@ -135,16 +135,28 @@ class NetAgent:
         certain: Policy = np.eye(NUM_ACTIONS)[self.act(view)]
         return certain
 
+    def values(self, view: View) -> NDArray[np.float64]:
+        """The payoff that each viewer may expect, in points, float64 [N].
+
+        It has learned them at decisions with a choice, with copies of itself in the other seats.
+        """
+        _, values, _ = self._outputs(view)
+        return values.astype(np.float64) / self.net.spec.reward_scale
+
     def _logits(self, view: View) -> tuple[Floats, Bools]:
-        """The logits of each view, float32 [N, A], and which actions are legal, bool [N, A]."""
-        spec = self._net.spec
+        logits, _, legal = self._outputs(view)
+        return logits, legal
+
+    def _outputs(self, view: View) -> tuple[Floats, Floats, Bools]:
+        """Logits float32 [N, A], values float32 [N], and which actions are legal, bool [N, A]."""
+        spec = self.net.spec
         if not spec.pad and view.lookup.num_players != spec.rules.num_players:
             raise NetError(
                 f"agent {self.name!r} was trained for {spec.rules.num_players} players without padding and cannot "
                 f"play with {view.lookup.num_players}: train one with pad=True, or for {view.lookup.num_players}"
             )
         packed = encode_packed(layout(view.lookup, pad=spec.pad), view)
-        return self._net.outputs(packed)[0], members(view.legal, NUM_ACTIONS).view(np.bool_)
+        return *self.net.outputs(packed), members(view.legal, NUM_ACTIONS).view(np.bool_)
 
 
 def net_agent(name: str) -> NetAgent:

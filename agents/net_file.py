@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,6 +38,8 @@ class NetSpec:
     """Its encoding has room for seven seats, so that it can play every number of players."""
     width: int = 256
     blocks: int = 3
+    reward_scale: float = 0.1
+    """Reward per point of payoff in what its values foretell; files that don't say have this one."""
 
     @property
     def layout(self) -> Layout:
@@ -65,6 +68,7 @@ class NetSpec:
             "encoding_version": ENCODING_VERSION,
             "width": self.width,
             "blocks": self.blocks,
+            "reward_scale": self.reward_scale,
             "package_version": package_version(),
         }
 
@@ -131,7 +135,10 @@ def _parsed_spec(file: Path, header: dict[str, Any]) -> NetSpec:
             pad=header["pad"] is True,
             width=int(header["width"]),
             blocks=int(header["blocks"]),
+            reward_scale=float(header.get("reward_scale", NetSpec.reward_scale)),
         )
+        if not 0 < spec.reward_scale < math.inf:
+            raise ValueError(f"reward_scale {spec.reward_scale}")
     except (KeyError, TypeError, ValueError) as error:
         raise NetError(f"{file}: its header is damaged ({error!r:.80}); {writer}") from None
     if header.get("inputs") != spec.layout.size:

@@ -41,12 +41,8 @@ def _rule(name: str, detail: str) -> Agent:
 
 
 def _search(name: str, detail: str) -> Agent:
-    limit = _number(name, detail.removesuffix("ms") or detail, default=32)
-    if not 1 <= limit <= MOST_WORLDS:
-        raise AgentError(f"agent {name!r:.60}: {limit} must be from 1 to {MOST_WORLDS}")
-    if detail.endswith("ms"):
-        return SearchAgent(MOST_WORLDS, name, seconds=limit / 1000)
-    return SearchAgent(limit, name)
+    worlds, seconds = _limits(name, detail)
+    return SearchAgent(worlds, name, seconds=seconds)
 
 
 def _net(name: str, detail: str) -> Agent:
@@ -57,6 +53,21 @@ def _net(name: str, detail: str) -> Agent:
         return net_agent(name)
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
+
+
+def _net_search(name: str, detail: str) -> Agent:
+    from hearts_agents.net import Net, NetAgent, weights_of
+    from hearts_agents.net_file import NetError
+
+    first, _, rest = detail.partition(":")
+    told = re.fullmatch(r"(\d+)(ms)?", first, re.ASCII) is not None
+    limit, path = (first, rest) if told else ("", detail)
+    try:
+        net = NetAgent(Net.load(weights_of(path or "net")), "net")
+    except NetError as error:
+        raise AgentError(f"agent {name!r:.60}: {error}") from None
+    worlds, seconds = _limits(name, limit)
+    return SearchAgent(worlds, name, seconds=seconds, base=net, judge=net.values)
 
 
 def _exec(name: str, detail: str) -> Agent:
@@ -96,6 +107,12 @@ AGENTS: dict[str, Entry] = {
         "nothing; hearts_env[fast] to be quick",
         _net,
     ),
+    "net+search": Entry(
+        "net+search[:N[ms]][:PATH]",
+        "leaves what `net` (or the network at PATH) would do where another choice does better, as `search` does",
+        "nothing; hearts_env[fast] to be quick",
+        _net_search,
+    ),
     "exec": Entry("exec:COMMAND", "another program, over hearts-agent/1 (docs/protocol.md)", "the program", _exec),
     "human": Entry("human", "a person at the terminal", "a person", _human),
 }
@@ -113,6 +130,14 @@ def make(name: str) -> Agent:
         forms = ", ".join(entry.form for entry in AGENTS.values())
         raise AgentError(f"unknown agent {name!r:.60}; there are {forms}")
     return AGENTS[kind].build(name, detail)
+
+
+def _limits(name: str, detail: str) -> tuple[int, float | None]:
+    """The most worlds, and the most seconds if that is what N says."""
+    limit = _number(name, detail.removesuffix("ms") or detail, default=32)
+    if not 1 <= limit <= MOST_WORLDS:
+        raise AgentError(f"agent {name!r:.60}: {limit} must be from 1 to {MOST_WORLDS}")
+    return (MOST_WORLDS, limit / 1000) if detail.endswith("ms") else (limit, None)
 
 
 def _number(name: str, detail: str, default: int) -> int:

@@ -1,4 +1,4 @@
-"""The search agent: tries cards out in worlds that fit what it has seen, with the rule agent in every seat."""
+"""The search agent: tries cards out in worlds that fit what it has seen, with another agent in every seat."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import numpy as np
 
 from hearts_agents.candidates import Candidate, before_picks, picks_of
 from hearts_agents.rule import RuleAgent
-from hearts_agents.search_lines import Lines, pass_lines, play_lines, shooting, with_also
-from hearts_agents.search_race import Policies, Race, race
+from hearts_agents.search_lines import Lines, pass_lines, play_lines, with_also
+from hearts_agents.search_playout import Judge, Policies
+from hearts_agents.search_race import Race, race
+from hearts_env.agent import Agent
 from hearts_env.cards import Ints, cards_in, count
 from hearts_env.state import PASS
 from hearts_env.view import View
@@ -22,7 +24,7 @@ _KEPT = 1 << 14
 
 
 class SearchAgent:
-    """Leaves the rule agent's choice where another does better, in the same worlds, beyond doubt.
+    """Leaves another agent's choice where a different one does better, in the same worlds, beyond doubt.
 
     The same view always gives the same action, unless `seconds` ends the search.
     """
@@ -33,17 +35,18 @@ class SearchAgent:
         name: str = "search",
         *,
         seconds: float | None = None,
-        base: RuleAgent | None = None,
+        base: Agent | None = None,
+        judge: Judge | None = None,
     ) -> None:
         """worlds: tried at most for a decision.  seconds: spent at most on one, on average over a batch of views.
 
-        base: the policy that it starts from and plays the worlds out with; the rule agent if not given.
+        base: the policy that it starts from and plays the worlds out with; the rule agent if not given.  judge: where
+        play-outs end after a few tricks, what the viewers' payoffs would be; without it they go on to the end.
         """
         self.name = name
         self.worlds = worlds
         self.seconds = seconds
-        base = base or RuleAgent()
-        self._policies = Policies(base, shooting(base))
+        self._policies = Policies.of(base or RuleAgent(), judge)
         self._passes: OrderedDict[tuple[object, ...], int] = OrderedDict()
 
     def act(self, view: View) -> Ints:

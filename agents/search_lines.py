@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from hearts_agents.rule import RuleAgent
-from hearts_agents.rule_weights import LARGEST
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, Bools, Ints, card_set, cards_in
 from hearts_env.lookup import PARTNER, Lookup
 from hearts_env.view import View
@@ -38,12 +36,6 @@ class Lines:
 
 Line = tuple[list[int], bool]
 """Actions, and whether they are for the moon."""
-
-
-def shooting(base: RuleAgent) -> RuleAgent:
-    """The base policy with its mind set on the moon: it tries as long as no opponent has a penalty card."""
-    always = replace(base.weights, moon_limit=LARGEST, moon_more=0, moon_late=0, moon_pass=LARGEST)
-    return RuleAgent(always, f"{base.name}, for the moon")
 
 
 def can_shoot(view: View) -> Bools:

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from hearts_agents.rule_brain import record
 from hearts_agents.rule_loops import action_of_state
 from hearts_agents.rule_weights import Weights
+from hearts_agents.search_playout import worth
 from hearts_env.cards import NO_SEAT, Bools, Ints
 from hearts_env.kernel import Number, inner, kernel
 from hearts_env.kernels import Game, game, step_at, tables
-from hearts_env.lookup import ALL_ONES, Lookup
+from hearts_env.lookup import Lookup
 from hearts_env.state import MOON, PASS, PLAY, State
 from hearts_env.tally import automatic_choice, deal_points, shooter
 
@@ -21,27 +22,17 @@ def outcomes(
 ) -> Ints:
     """The points of L deals played to their end, int64 [L, P]; `worlds` stays as it is.
 
-    What `search_race.play_out` computes.  minds: how everybody plays, and how a seat with a line for the moon does.
+    What `search_playout.play_out` computes.  minds: how everybody plays, and how a seat with a line for the moon does.
     world: int64 [L], the row of `worlds` that each begins in.  seat, actions, moon: see there.
     """
     points = np.empty((len(world), lookup.num_players), np.int64)
     brains = np.concatenate([record(lookup, weights) for weights in minds])
     one = State.empty(lookup, 1)
-    rules, worth = game(lookup), _worth(lookup)
+    rules, cards = game(lookup), worth(lookup)
     _outcomes(
-        rules, brains, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, worth, points
+        rules, brains, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points
     )
     return points
-
-
-def _worth(lookup: Lookup) -> int:
-    """The cards that the points of a deal hang on: without them in any hand, the rest of the play changes nothing."""
-    if lookup.rules.sun_value or lookup.rules.no_tricks_bonus:
-        return ALL_ONES
-    cards = 0
-    for each, _ in lookup.point_sets:
-        cards |= each
-    return cards
 
 
 @kernel

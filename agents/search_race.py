@@ -6,24 +6,17 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hearts_agents.rule import RuleAgent
 from hearts_agents.search_lines import Lines
+from hearts_agents.search_playout import ROWS, Numbers, Policies, outcomes
 from hearts_env.cards import Bools, Ints
-from hearts_env.engine import step
-from hearts_env.executor import chosen, in_threads
-from hearts_env.lookup import Lookup
-from hearts_env.rewards import payoff
-from hearts_env.state import PASS, State
+from hearts_env.executor import in_threads
+from hearts_env.state import State
 from hearts_env.view import View
 from hearts_env.worlds import worlds
 
-Numbers = NDArray[np.float64]
 FIRST_BATCH = 16
 """Worlds in the first batch; each later one doubles how many there were."""
-ROWS = 4096
-"""Tables played out in one go: what they take up fits into a processor's cache."""
 MARGIN = 1.0
 """A line is dropped when so many standard errors don't bring it up to the best."""
 GATE = 1.5
@@ -103,15 +96,6 @@ class Race:
         return chosen
 
 
-@dataclass(frozen=True)
-class Policies:
-    """Who plays the worlds out."""
-
-    base: RuleAgent
-    shooter: RuleAgent
-    """The viewer's policy in lines for the moon."""
-
-
 def race(view: View, lines: Lines, policies: Policies, times: int, seconds: float | None = None) -> Race:
     """Try the lines of N views out in up to `times` worlds, all lines of a view in the same ones.
 
@@ -147,49 +131,10 @@ def _values(drawn: State, local: Ints, lines: Lines, rows: Ints, view: View, pol
         for begin in range(part.start, part.stop, ROWS):
             here = slice(begin, min(begin + ROWS, part.stop))
             seat = view.seat[lines.owner[line[here]]]
-            points = outcomes(view.lookup, policies, drawn, world[here], seat, lines, line[here])
-            result[here] = payoff(view.lookup, points)[np.arange(len(seat)), seat]
+            result[here] = outcomes(view.lookup, policies, drawn, world[here], seat, lines, line[here])
 
-    in_threads(len(world), some)
+    if policies.compiled:
+        in_threads(len(world), some)
+    else:
+        some(slice(0, len(world)))
     return result.reshape(len(rows), batch)
-
-
-def outcomes(
-    info: Lookup, policies: Policies, worlds: State, world: Ints, seat: Ints, lines: Lines, line: Ints
-) -> NDArray[np.integer]:
-    """The points of L deals played to their end, [L, P]; `worlds` stays as it is.
-
-    world: int64 [L], the row of `worlds` that each begins in.  seat: int64 [L], whose line it is.  line: int64 [L],
-    which of `lines`.
-    """
-    actions, moon = lines.actions[line], lines.moon[line]
-    if chosen() == "compiled":
-        from hearts_agents import search_loops
-
-        minds = policies.base.weights, policies.shooter.weights
-        return search_loops.outcomes(info, minds, worlds, world, seat, actions, moon)
-    state = worlds.take(world)
-    play_out(info, state, seat, actions, moon, policies)
-    return state.points
-
-
-def play_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: Policies) -> None:
-    """Play all tables to the end of the deal: one seat its next actions, then everybody by policy.  Changes `state`.
-
-    seat: int64 [N].  actions: int64 [N, D].  moon: bool [N], the seat then plays for the moon.
-    """
-    own = np.arange(info.num_players) == seat[:, None]
-    if (state.phase == PASS).any():
-        # Nobody sees the picks of others, so all may as well be made anew.
-        state.picks[:], state.count[:], state.turn[:] = 0, 0, 0
-    for column in actions.T:
-        policies.base.play_on(info, state, ~own)
-        step(info, state, column)
-    rows = np.flatnonzero(moon)
-    if len(rows):
-        part, mine = state.take(rows), own[rows]
-        while not part.over.all():
-            policies.shooter.play_on(info, part, mine)
-            policies.base.play_on(info, part, ~mine)
-        state.put(rows, part)
-    policies.base.play_on(info, state, np.ones_like(own))

@@ -11,6 +11,7 @@ import pytest
 
 from hearts_agents import AGENTS, AgentError, make
 from hearts_agents.candidates import explain
+from hearts_agents.search import SearchAgent
 from hearts_env.agent import Agent, StochasticAgent
 from hearts_env.cards import Ints, bit, card_set, cards_in
 from hearts_env.engine import deal, shuffle, step
@@ -21,7 +22,7 @@ from hearts_env.state import PASS, State
 from hearts_env.view import View, view
 from tables import random_pair
 
-NAMES = ("random", "random:1", "rule", "search:3", "net", "net?sample")
+NAMES = ("random", "random:1", "rule", "search:3", "net", "net?sample", "net+search:3")
 """The agents that need nothing from outside; `net` is here one for any number of players, that has learned nothing."""
 NEEDING = {"exec", "human"}
 """Kinds of agents that need a program or a person: tests of their own."""
@@ -70,7 +71,8 @@ def agent_of(name: str) -> Agent:
 
     fresh = HeartsNet.fresh(NetSpec(rules=Rules(), pad=True, width=8, blocks=1), seed=0)
     net = Net(fresh.spec, {key: tensor.detach().numpy() for key, tensor in fresh.state_dict().items()})
-    return NetAgent(net, name, sample=name.endswith("?sample"))
+    agent = NetAgent(net, name, sample=name.endswith("?sample"))
+    return SearchAgent(3, name, base=agent, judge=agent.values) if "search" in name else agent
 
 
 def same(one: View, other: View) -> bool:
@@ -96,7 +98,7 @@ def test_an_agent_plays_only_legal_actions_from_hands_of_nothing_but_hearts_and_
     """Random rules, and packs dealt so that a seat may have no suit but one: see `oracle.random_hands`."""
     agent, players = agent_of(name), set()
     for seed in range(20):
-        pair = random_pair(random.Random(seed), 1 if name.startswith("search") else 3)
+        pair = random_pair(random.Random(seed), 1 if "search" in name else 3)
         players.add(pair.rules.num_players)
         while not pair.state.over.all():
             rows = np.flatnonzero(~pair.state.over)

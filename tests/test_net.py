@@ -212,3 +212,19 @@ def test_weights_that_are_not_numbers_are_refused(weights: Path) -> None:
     weights.write_bytes(packed(net))
     with pytest.raises(NetError, match="not finite"):
         HeartsNet.load(weights)
+
+
+def test_values_are_in_points_whatever_the_scale_of_the_reward(tmp_path: Path) -> None:
+    """The file tells the scale; one that doesn't, as from an earlier version, has a tenth."""
+    views, path = first_views(Rules()), tmp_path / "net.safetensors"
+    fresh = HeartsNet.fresh(small(reward_scale=0.5), seed=0)
+    path.write_bytes(packed(fresh))
+    half = NetAgent(Net.load(path)).values(views)
+    assert half == pytest.approx(Net.load(path).outputs(encode_packed(fresh.spec.layout, views))[1] * 2)
+    header = fresh.spec.to_json()
+    path.write_bytes(save(load_file(path), {"hearts": json.dumps(header | {"reward_scale": 0})}))
+    with pytest.raises(NetError, match="reward_scale"):
+        Net.load(path)
+    del header["reward_scale"]
+    path.write_bytes(save(load_file(path), {"hearts": json.dumps(header)}))
+    assert NetAgent(Net.load(path)).values(views) == pytest.approx(half * 5)

@@ -8,8 +8,8 @@ import pytest
 from hearts_agents import AgentError, make
 from hearts_agents.rule import RuleAgent
 from hearts_agents.search import SearchAgent
-from hearts_agents.search_lines import Lines, kinds, shooting
-from hearts_agents.search_race import Policies, outcomes, play_out
+from hearts_agents.search_lines import Lines, kinds
+from hearts_agents.search_playout import Policies, outcomes, play_out
 from hearts_env.agent import Agent
 from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, parse_card
 from hearts_env.engine import legal, step
@@ -96,7 +96,7 @@ def test_play_outs_of_the_base_policy_are_the_games_it_plays() -> None:
         seen, end, tried = view(info, state), state.copy(), state.copy()
         RuleAgent().play_on(info, end, np.ones(end.hands.shape, np.bool_))
         if count:
-            policies = Policies(RuleAgent(), shooting(RuleAgent()))
+            policies = Policies.of(RuleAgent())
             actions = RuleAgent().act(seen)[:, None]
             play_out(info, tried, seen.seat, actions, np.zeros(40, np.bool_), policies)
             assert np.array_equal(tried.points, end.points)
@@ -107,7 +107,7 @@ def test_the_compiled_play_outs_end_as_those_that_step_through_the_deal(variant:
     """Lines at random times of random deals, for the moon and not, in worlds that fit."""
     pytest.importorskip("numba")
     rules = Rules.parse(variant)
-    info, policies = lookup(rules), Policies(RuleAgent(), shooting(RuleAgent()))
+    info, policies = lookup(rules), Policies.of(RuleAgent())
     state = dealt(rules, np.arange(6) * len(rules.pass_cycle))
     line = np.repeat(np.arange(12), 3)
     world = line // 2 * 3 + np.tile(np.arange(3), 12)

@@ -100,7 +100,8 @@ def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown
         tensors, header = read_tensors(file)
     except NetError as error:
         raise CheckpointError(f"cannot resume from {run}: {error}") from None
-    written = dict(header.get("net", {}))
+    # The first checkpoints don't tell the scale.
+    written = {"reward_scale": NetSpec.reward_scale, **header.get("net", {})}
     expected = net.spec.to_json()
     for name in expected.keys() - {"package_version"}:
         if written.get(name) != expected[name]:

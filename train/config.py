@@ -121,7 +121,7 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("workers", "tables", "width", "minibatch", "epochs", *_COUNTS):
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
-        for name in ("lr", "lr_final", "entropy", "entropy_final"):
+        for name in ("lr", "lr_final", "entropy", "entropy_final", "reward_scale"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
         for name in ("minutes", "decisions", "tables_final", "minibatch_final", "imitate_decisions"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
@@ -135,7 +135,8 @@ class TrainConfig:
     @property
     def spec(self) -> NetSpec:
         """The network that is trained.  Raises RulesError for rules that do not parse."""
-        return NetSpec(rules=Rules.parse(self.rules), pad=self.pad, width=self.width, blocks=self.blocks)
+        rules = Rules.parse(self.rules)
+        return NetSpec(rules=rules, pad=self.pad, width=self.width, blocks=self.blocks, reward_scale=self.reward_scale)
 
     @property
     def all_rules(self) -> list[Rules]:
