@@ -103,7 +103,7 @@ def test_numpy_and_torch_give_the_same_outputs(executor: Executor, rules: str, p
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
         expected, values = torch_net(torch.from_numpy(encode(torch_net.spec.layout, seen)))
     with using(executor):
-        logits, mine = agent_of(torch_net)._net.outputs(encode_packed(torch_net.spec.layout, seen))
+        logits, mine = agent_of(torch_net).net.outputs(encode_packed(torch_net.spec.layout, seen))
     legal = members(seen.legal, logits.shape[1]).astype(bool)
     assert logits[legal] == pytest.approx(expected.numpy()[legal], rel=1e-4, abs=1e-3)
     assert mine == pytest.approx(values.numpy(), rel=1e-4, abs=1e-3)
