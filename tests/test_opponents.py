@@ -192,7 +192,7 @@ def test_weights_that_beat_the_best_before_them_beyond_an_error_are_kept(
 ) -> None:
     met: list[str] = []
 
-    def evaluate(self: Learner, opponent: str) -> np.ndarray:
+    def evaluate(self: Learner, opponent: str, rules: Rules) -> np.ndarray:
         met.append(opponent)
         return np.array([gain - 0.1, gain + 0.1])
 
@@ -214,9 +214,9 @@ def test_the_best_weights_are_those_of_the_file_after_a_resume(tmp_path: Path) -
     seen: list[Any] = []
     evaluate = Learner.evaluate
 
-    def spied(self: Learner, opponent: str) -> Any:
+    def spied(self: Learner, opponent: str, rules: Rules) -> Any:
         seen.append(self.flat.named(self.shared[-1])["stem.weight"].clone())
-        return evaluate(self, opponent)
+        return evaluate(self, opponent, rules)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Learner, "evaluate", spied)
