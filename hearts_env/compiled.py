@@ -20,8 +20,8 @@ from hearts_env.playout import check_seats, salted
 from hearts_env.state import Rows, State
 from hearts_env.view import View, seats_of_plays
 
-FEWEST, FEWEST_STEPPED = 512, 4096
-"""Fewer tables are not worth a thread, where each takes a tenth of a microsecond, and where a hundredth."""
+FEWEST, FEWEST_STEPPED, FEWEST_SEEN = 512, 4096, 16384
+"""Fewer tables are not worth a thread: to deal, to step, and to look, which is held up by memory."""
 
 
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
@@ -120,7 +120,7 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
         bad = kernels_view.view(game(lookup), some_tables(state, rows), seats is None, part)
         return bad if bad < 0 else rows.start + bad
 
-    bad = max(in_threads(len(state), some, FEWEST))
+    bad = max(in_threads(len(state), some, FEWEST_SEEN))
     if bad != NONE_BAD:
         raise IndexError(f"seat {seen.seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
     seen.plays[...], seen.leaders[...] = state.plays, state.leaders
@@ -164,7 +164,7 @@ def encode_tables(
         bad = held.encode_tables(memory, some_tables(state, part), seats is None, seat[part], rows[part])
         return bad if bad < 0 else part.start + bad
 
-    bad = max(in_threads(len(state), some, FEWEST))
+    bad = max(in_threads(len(state), some, FEWEST_SEEN))
     if bad != NONE_BAD:
         raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
     if layout.order:
