@@ -201,12 +201,12 @@ def test_a_thread_that_would_share_its_rows_does_them_alone(threads: None) -> No
 @needs_numba
 def test_threads_change_nothing_of_views_encodings_and_steps(threads: None) -> None:
     info = lookup(Rules())
-    shown, seats = layout(info), np.arange(9000) % 4
+    shown, seats = layout(info), np.arange(40_000) % 4
     seen = []
     for number in (1, 2):
         use_threads(number)
         with using("compiled"):
-            state = dealt(info, np.arange(9000))
+            state = dealt(info, np.arange(40_000))
             for _ in range(30):
                 step(info, state, lowest(legal(info, state)))
             seen.append((state, encode_tables(shown, info, state), encode(shown, view(info, state, seats))))
@@ -218,16 +218,16 @@ def test_threads_change_nothing_of_views_encodings_and_steps(threads: None) -> N
 @needs_numba
 def test_what_is_out_of_range_is_named_by_its_table_whatever_thread_finds_it(threads: None) -> None:
     info = lookup(Rules())
-    bad = np.zeros(9000, np.int64)
-    bad[8000] = 99
+    bad = np.zeros(40_000, np.int64)
+    bad[39_000] = 99
     use_threads(2)
     with using("compiled"):
-        state = dealt(info, np.arange(9000))
-        with pytest.raises(IndexError, match="seat 99 at table 8000"):
+        state = dealt(info, np.arange(40_000))
+        with pytest.raises(IndexError, match="seat 99 at table 39000"):
             view(info, state, bad)
-        with pytest.raises(IndexError, match="seat 99 at table 8000"):
+        with pytest.raises(IndexError, match="seat 99 at table 39000"):
             encode_tables(layout(info), info, state, bad)
-        with pytest.raises(IndexError, match="action 99 at table 8000"):
+        with pytest.raises(IndexError, match="action 99 at table 39000"):
             step(info, state, bad)
 
 
