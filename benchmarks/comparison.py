@@ -12,7 +12,7 @@ from rich.table import Table
 
 from hearts_env.executor import available
 from hearts_env.rules import Rules
-from hearts_train.bench import check, describe, origin
+from hearts_train.bench import BenchError, check, describe, origin
 from hearts_train.bench_command import FULL_SECONDS, QUICK_SECONDS, turns, write
 from hearts_train.bench_plan import Plan, contender
 from hearts_train.terminal import console
@@ -70,7 +70,10 @@ def compare(entries: Sequence[Entry], seconds: float) -> list[dict[str, Any]]:
     runs = {entry.name: result for entry, result in zip(entries, results, strict=True)}
     for entry in entries:
         if entry.rules:
-            check(entry.rules, [run.work for run in runs[entry.name]])
+            try:
+                check(entry.rules, [run.work for run in runs[entry.name]])
+            except BenchError as error:
+                raise BenchError(f"{entry.name}: {error}") from None
     return [_row(entry, runs) for entry in entries]
 
 
