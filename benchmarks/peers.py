@@ -122,8 +122,9 @@ def shimmy() -> Batch:
         return info["action_mask"]
 
     def batch(first: int) -> Work:
-        decisions, returns = _agent_iter(env, first, mask)
-        return _work(returns, decisions)
+        decisions, _ = _agent_iter(env, first, mask)
+        # Not from `last`, which counts a reward once more for each agent that was done before.
+        return _work(env.game_state.returns(), decisions)
 
     return batch
 
