@@ -53,7 +53,9 @@ def begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -
         progress = load_checkpoint(folder, learner.net, flat.moments(), flat.named(shared[SHOWN]))
     else:
         if config.start:
-            progress.start = _fill(config, flat, flat.state, weights_of(config.start)).get("trained")
+            weights = weights_of(config.start)
+            _fill(config, flat, flat.state, weights)
+            progress.start = read_tensors(weights_file(weights))[1].get("trained")
         shared[SHOWN, : flat.size] = flat.weights.detach()
     shared[MEAN] = flat.state
     shared[BEST_ROW] = shared[SHOWN]
@@ -62,18 +64,14 @@ def begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -
     return progress
 
 
-def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> dict[str, Any]:
-    """Put the weights of a file into a vector [S or more]; the file's header.
-
-    Raises NetError, or TrainError where they don't fit.
-    """
+def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
+    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit."""
     spec, tensors = read_net(weights)
     if spec.shapes != config.spec.shapes:
         raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
     places = flat.named(vector)
     for name, tensor in tensors.items():
         places[name].copy_(torch.from_numpy(tensor))
-    return read_tensors(weights_file(weights))[1]
 
 
 @dataclass

@@ -69,7 +69,8 @@ def prepared(
     if len(content) > MOST_BYTES:
         raise NetError(f"{file} has {len(content):,} bytes: must be at most {MOST_BYTES:,} to be shipped")
     digest = hashlib.sha256(content).hexdigest()
-    ids = fresh_ids(deals, int(digest, 16))
+    drawn = fresh_ids(max(deals, games), int(digest, 16))
+    ids, game_ids = drawn[:deals], drawn[:games]
     plain, drawing = NetAgent(net), NetAgent(net, "net?sample", sample=True)
     seatings = [(plain, 2), (plain, 1), (plain, 3), (drawing, 2)]
     facts = {
@@ -87,7 +88,7 @@ def prepared(
             ],
             "game_ids": games,
             "games": [
-                told(plain, opponent, 2, "wins", duplicate_wins(net.spec.rules, plain, opponent, ids[:games], 2))
+                told(plain, opponent, 2, "wins", duplicate_wins(net.spec.rules, plain, opponent, game_ids, 2))
                 for opponent in games_against
             ],
         },
