@@ -13,7 +13,7 @@ from hearts_agents.search_playout import JUDGED_TRICKS, Policies, outcomes, play
 from hearts_env.agent import Agent
 from hearts_env.cards import cards_in, count
 from hearts_env.engine import step
-from hearts_env.executor import threads, use_threads
+from hearts_env.executor import use_threads
 from hearts_env.lookup import lookup
 from hearts_env.rewards import payoff
 from hearts_env.rules import Rules
@@ -107,15 +107,13 @@ def test_the_values_of_a_network_are_the_payoffs_it_gets() -> None:
     assert 0.6 < slope < 1.4
 
 
-def test_it_chooses_the_same_in_threads() -> None:
+def test_it_chooses_the_same_in_threads(threads: None) -> None:
     pytest.importorskip("numba")
-    seen, before = view(INFO, after(dealt(Rules(), np.arange(12) * 4 + 3), 20)), threads()
+    seen = view(INFO, after(dealt(Rules(), np.arange(12) * 4 + 3), 20))
+    use_threads(1)
     alone = make("net+search:8").act(seen)
-    try:
-        use_threads(3)
-        assert np.array_equal(make("net+search:8").act(seen), alone)
-    finally:
-        use_threads(before)
+    use_threads(3)
+    assert np.array_equal(make("net+search:8").act(seen), alone)
 
 
 def test_it_leaves_what_the_network_would_do_now_and_then() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -29,13 +28,6 @@ from hearts_env.view import View, view
 needs_numba = pytest.mark.skipif(
     "compiled" not in executor.available(), reason="the compiled executor needs numba, from the extra fast"
 )
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    """Whatever number of threads a test chooses, it is forgotten."""
-    yield
-    executor._choice.threads = None
 
 
 class ActsOnly:

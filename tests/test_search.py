@@ -13,7 +13,7 @@ from hearts_agents.search_playout import Policies, outcomes, play_out
 from hearts_env.agent import Agent
 from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, parse_card
 from hearts_env.engine import legal, step
-from hearts_env.executor import threads, use_threads, using
+from hearts_env.executor import use_threads, using
 from hearts_env.lookup import lookup
 from hearts_env.match import check_actions, play
 from hearts_env.notation import parse_position
@@ -27,20 +27,19 @@ from test_agents import VARIANTS, dealt
 QUICK = "search:6"
 
 
-def test_search_chooses_the_same_in_threads_and_under_both_executors() -> None:
+def test_search_chooses_the_same_in_threads_and_under_both_executors(threads: None) -> None:
     pytest.importorskip("numba")
     info = lookup(Rules())
     state = dealt(Rules(), np.arange(8))
     for count in (0, 18):
         for _ in range(count):
             step(info, state, RuleAgent().act(view(info, state)))
-        seen, before = view(info, state), threads()
+        seen = view(info, state)
+        use_threads(1)
         alone = make("search:16").act(seen)
-        try:
-            use_threads(3)
-            assert np.array_equal(make("search:16").act(seen), alone)
-        finally:
-            use_threads(before)
+        use_threads(3)
+        assert np.array_equal(make("search:16").act(seen), alone)
+        use_threads(1)
         with using("numpy"):
             part = seen.take(slice(2))
             assert np.array_equal(make("search:16").act(part), alone[:2])
