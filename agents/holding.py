@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from hearts_agents import ledger as ledgers
@@ -17,6 +15,7 @@ from hearts_agents.agreement import Agreement, agreement
 from hearts_agents.chunk import Chunk
 from hearts_agents.engines import EngineName, InProcess, cores, engine
 from hearts_agents.exec_agent import limited
+from hearts_agents.interrupt import Interrupt
 from hearts_agents.ledger import Ledger
 from hearts_agents.ratings import Online, round_seatings
 from hearts_agents.schedule import Schedule
@@ -81,14 +80,19 @@ class _Run:
         return decided or self.standings.deals == self.standings.tournament.deals
 
     def play(self, schedule: Schedule) -> None:
-        """Play until it is over or Ctrl-C is pressed."""
+        """Play until it is over.  Raises KeyboardInterrupt at Ctrl-C, and what the play raises."""
         for stage, (first, end) in enumerate(self.standings.tournament.stages):
             seatings = round_seatings(self.standings, stage, self.met)
             for chunk in schedule.chunks(first, end, seatings):
                 with self.interrupt:
                     self._count(chunk)
-                if self.over or self.interrupt.asked:
+                if self.over:
                     return
+
+    def count_finished(self, schedule: Schedule) -> None:
+        """Count what was finished when the play was broken off."""
+        while not self.over and (chunk := schedule.finished(self.standings.deals)):
+            self._count(chunk)
 
     def _count(self, chunk: Chunk) -> None:
         if self.test:
@@ -130,7 +134,7 @@ def hold(
         if not alone and (workers > 1 or options.engine == "ray"):
             others = stack.enter_context(engine(planned, workers, options.engine, **keep))
         stack.enter_context(run.interrupt.listening())
-        _play(run, Schedule(InProcess(planned, **keep), others, ledger))
+        _play(run, Schedule(InProcess(planned, **keep), others, ledger, run.interrupt))
         content = None
         if standings.deals:
             content = results.to_json(standings, agreement=run.agreed, online=run.online, until=run.test)
@@ -144,7 +148,10 @@ def _play(run: _Run, schedule: Schedule) -> None:
     """Play, and keep what went wrong for later: first the results so far are written."""
     planned = run.standings.tournament
     try:
-        run.play(schedule)
+        try:
+            run.play(schedule)
+        except KeyboardInterrupt:
+            run.count_finished(schedule)
         if run.over and not any(agent.name == "human" for agent in planned.agents):
             run.agreed = agreement(planned)
     except KeyboardInterrupt:
@@ -197,30 +204,3 @@ def _finished_before(planned: Tournament, out: Path) -> dict[str, Any] | None:
     about = planned.to_json()
     same = content.get("deals_asked") == about.pop("deals_asked") and content.get("rules") == about.pop("rules")
     return content if same and about.items() <= content.get("tournament", {}).items() else None
-
-
-class Interrupt:
-    """Ctrl-C ends the play at once, but waits while something is written down (within it), and after the first."""
-
-    def __init__(self) -> None:
-        self.held = False
-        self.asked = False
-
-    def __enter__(self) -> None:
-        self.held = True
-
-    def __exit__(self, *error: object) -> None:
-        self.held = False
-
-    def listening(self) -> ExitStack:
-        """Hear of Ctrl-C until this is left; only the main thread of a process can."""
-        stack = ExitStack()
-        with suppress(ValueError):
-            stack.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, self._handle))
-        return stack
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        if not self.held:
-            self.held = True
-            raise KeyboardInterrupt

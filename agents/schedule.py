@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from hearts_agents.chunk import Chunk
 from hearts_agents.designs import Seatings
 from hearts_agents.engines import Engine, Task
+from hearts_agents.interrupt import Interrupt
 from hearts_agents.ledger import Ledger
 from hearts_agents.tournament import MAX_TABLES, TournamentError
 
@@ -57,11 +58,21 @@ class Sizes:
 class Schedule:
     """Plays spans of deal ids on an engine, keeps them in a ledger if there is one, and gives them out in order."""
 
-    def __init__(self, alone: Engine, others: Callable[[], Engine] | None = None, ledger: Ledger | None = None) -> None:
-        """alone: plays in this process.  others: makes the engine that takes over when there is much to do."""
+    def __init__(
+        self,
+        alone: Engine,
+        others: Callable[[], Engine] | None = None,
+        ledger: Ledger | None = None,
+        interrupt: Interrupt | None = None,
+    ) -> None:
+        """alone: plays in this process.  others: makes the engine that takes over when there is much to do.
+
+        interrupt: waits while a finished chunk is kept.
+        """
         self._engine = alone
         self._others = others
         self._ledger = ledger
+        self._interrupt = interrupt or Interrupt()
         self._sizes = Sizes()
         self._waiting: dict[Future[bytes], Task] = {}
         self._ready: dict[int, Chunk] = {}
@@ -75,7 +86,7 @@ class Schedule:
         """
         gaps = self._gaps(first, end)
         while first < end:
-            chunk = self._finished(first)
+            chunk = self.finished(first)
             if chunk is not None:
                 yield chunk
                 first = chunk.end
@@ -90,7 +101,8 @@ class Schedule:
             future.cancel()
         self._waiting.clear()
 
-    def _finished(self, first: int) -> Chunk | None:
+    def finished(self, first: int) -> Chunk | None:
+        """The chunk that begins with this number, if it is finished."""
         if self._ledger:
             return self._ledger.chunk(first) if first in self._ledger.spans else None
         return self._ready.pop(first, None)
@@ -135,14 +147,18 @@ class Schedule:
                 lost.append(task)
                 continue
             self._losses = 0
-            chunk = Chunk.from_bytes(content)
-            self._sizes.saw(chunk)
-            if self._ledger:
-                self._ledger.append(content, chunk.first, chunk.end)
-            else:
-                self._ready[chunk.first] = chunk
+            with self._interrupt:
+                self._keep(content)
         if lost:
             self._again(lost)
+
+    def _keep(self, content: bytes) -> None:
+        chunk = Chunk.from_bytes(content)
+        self._sizes.saw(chunk)
+        if self._ledger:
+            self._ledger.append(content, chunk.first, chunk.end)
+        else:
+            self._ready[chunk.first] = chunk
 
     def _again(self, lost: list[Task]) -> None:
         """Give out again what the workers that are gone were playing."""

@@ -240,6 +240,35 @@ def test_a_full_disk_stops_it_with_one_sentence_and_keeps_what_is_finished(tmp_p
     assert json.loads((tmp_path / "standings.json").read_text())["deals"] == 1500
 
 
+@pytest.mark.parametrize("call", [1, 3])
+@pytest.mark.parametrize("moment", [(os, "fsync"), (Chunk, "from_bytes"), (Ledger, "append"), (Standings, "add")])
+def test_ctrl_c_at_any_moment_counts_all_that_the_ledger_holds(
+    moment: tuple[object, str], call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_chunks: None
+) -> None:
+    planned = tournament(Rules(), ["random", "random:1"], 40)
+    hold(planned, tmp_path / "calm")
+    owner, name = moment
+    whole, calls = getattr(owner, name), []
+
+    def presses(*arguments: object) -> object:
+        calls.append(name)
+        if len(calls) == call + (name in ("fsync", "append")):  # the first one writes the ledger's head
+            signal.raise_signal(signal.SIGINT)
+        return whole(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, presses)
+        outcome = hold(planned, tmp_path / "broken")
+    assert not outcome.finished
+    assert outcome.failure is None
+    done = json.loads((tmp_path / "broken" / "standings.json").read_text())["deals"]
+    about = {**planned.to_json(), "records": False}
+    with Ledger(tmp_path / "broken" / NAME, about, resume=True) as ledger:
+        assert done == max(ledger.spans.values()) > 0
+    assert hold(planned, tmp_path / "broken", Options(resume=True)).finished
+    assert results(tmp_path / "broken") == results(tmp_path / "calm")
+
+
 # -- engines ---------------------------------------------------------------------------------------------------------
 
 
