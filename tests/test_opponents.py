@@ -147,6 +147,17 @@ def test_a_run_may_begin_with_other_weights_and_refuses_those_that_do_not_fit(tm
         train(dataclasses.replace(TINY, out=tmp_path / "wide", start="net"))
 
 
+def test_a_wider_network_begins_as_the_narrower_one_that_it_starts_with(tmp_path: Path) -> None:
+    narrow = HeartsNet.fresh(TINY.spec, seed=9)
+    (tmp_path / "net.safetensors").write_bytes(packed(narrow))
+    wider = dataclasses.replace(TINY, width=2 * TINY.width, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
+    wide = HeartsNet.load(train(dataclasses.replace(wider, out=tmp_path / "run")))
+    rows = torch.randint(0, 2, (50, TINY.spec.layout.size), dtype=torch.uint8)
+    for now, before in zip(wide(rows), narrow(rows), strict=True):
+        torch.testing.assert_close(now, before, atol=1e-4, rtol=1e-4)
+    assert (wide.stem.weight[TINY.width :] != 0).any(), "the new units must be able to learn"
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [

@@ -87,7 +87,8 @@ class TrainConfig:
     ema_decisions: int = 0
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
-    """Begin with these weights: `net` for those in the package, a run directory or a weights file."""
+    """Begin with these weights: `net` for those in the package, a run directory or a weights file.  They may be of a
+    narrower network."""
     imitate: str = ""
     """At first learn to choose as this agent does: `rule`, `search:32`, any by name.  It plays nothing itself."""
     imitate_decisions: int = 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,13 +65,23 @@ def begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -
 
 
 def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
-    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit."""
+    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit.
+
+    A narrower network takes the first units of each layer.  The others keep their weights, and nothing listens to
+    them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).
+    """
     spec, tensors = read_net(weights)
-    if spec.shapes != config.spec.shapes:
+    narrower = replace(config.spec, width=min(spec.width, config.width))
+    if spec.shapes != narrower.shapes:
         raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
     places = flat.named(vector)
     for name, tensor in tensors.items():
-        places[name].copy_(torch.from_numpy(tensor))
+        units, *inputs = tensor.shape
+        place = places[name][:units]
+        if inputs:
+            place[:, inputs[0] :] = 0
+            place = place[:, : inputs[0]]
+        place.copy_(torch.from_numpy(tensor))
 
 
 @dataclass
