@@ -13,6 +13,9 @@ from hearts_agents.search import MOST_WORLDS, SearchAgent
 from hearts_agents.uniform import RandomAgent
 from hearts_env.agent import Agent
 
+FOR_POINTS = "?points"
+"""Written after `search`, it plays each deal of a game for its points."""
+
 
 class AgentError(ValueError):
     """A name that stands for no agent, or an agent that cannot be made here."""
@@ -41,8 +44,8 @@ def _rule(name: str, detail: str) -> Agent:
 
 
 def _search(name: str, detail: str) -> Agent:
-    worlds, seconds = _limits(name, detail)
-    return SearchAgent(worlds, name, seconds=seconds)
+    worlds, seconds = _limits(name, detail.removesuffix(FOR_POINTS))
+    return SearchAgent(worlds, name, seconds=seconds, to_win=not detail.endswith(FOR_POINTS))
 
 
 def _net(name: str, detail: str) -> Agent:
@@ -96,7 +99,7 @@ AGENTS: dict[str, Entry] = {
         _rule,
     ),
     "search": Entry(
-        "search[:N[ms]]",
+        "search[:N[ms]][?points]",
         "leaves what `rule` would do where another choice does better in N worlds, or in those that N ms allow",
         "nothing; hearts_env[fast] to be quick",
         _search,

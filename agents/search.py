@@ -37,16 +37,19 @@ class SearchAgent:
         seconds: float | None = None,
         base: Agent | None = None,
         judge: Judge | None = None,
+        to_win: bool = True,
     ) -> None:
         """worlds: tried at most for a decision.  seconds: spent at most on one, on average over a batch of views.
 
         base: the policy that it starts from and plays the worlds out with; the rule agent if not given.  judge: where
         play-outs end after a few tricks, what the viewers' payoffs would be; without it they go on to the end.
+        to_win: where the seats have scores already, a deal is worth what it adds to the chance to win the game; else,
+        and with a judge, every deal is played for its points.
         """
         self.name = name
         self.worlds = worlds
         self.seconds = seconds
-        self._policies = Policies.of(base or RuleAgent(), judge)
+        self._policies = Policies.of(base or RuleAgent(), judge, to_win)
         self._passes: OrderedDict[tuple[object, ...], int] = OrderedDict()
 
     def act(self, view: View) -> Ints:

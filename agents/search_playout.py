@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hearts_agents.rule import RuleAgent
 from hearts_agents.rule_weights import LARGEST
 from hearts_agents.search_lines import Lines
+from hearts_agents.win_chance import game_payoff
 from hearts_env.agent import Agent
 from hearts_env.cards import Bools, Ints, lowest
 from hearts_env.engine import legal, step
@@ -21,6 +22,7 @@ from hearts_env.state import PASS, PLAY, State
 from hearts_env.view import View, view
 
 Numbers = NDArray[np.float64]
+Counts = NDArray[np.integer]
 Judge = Callable[[View], Numbers]
 """The payoff that each viewer may expect, in points, float64 [N]; it is asked where there is a choice to make."""
 ROWS = 4096
@@ -40,11 +42,14 @@ class Policies:
     """The viewer's policy in lines for the moon."""
     judge: Judge | None = None
     """None: play-outs go on to the end of the deal."""
+    to_win: bool = False
+    """In the middle of a game a deal is worth what it adds to the chance to win; else, and where a judge says what
+    a deal is worth, it is worth its payoff."""
 
     @staticmethod
-    def of(base: Agent, judge: Judge | None = None) -> Policies:
+    def of(base: Agent, judge: Judge | None = None, to_win: bool = False) -> Policies:
         """The policies of a search that starts from `base`."""
-        return Policies(base, shooting(base if isinstance(base, RuleAgent) else _CLOSER), judge)
+        return Policies(base, shooting(base if isinstance(base, RuleAgent) else _CLOSER), judge, to_win)
 
     @property
     def compiled(self) -> bool:
@@ -72,10 +77,11 @@ def outcomes(
 
         minds = policies.base.weights, policies.shooter.weights
         points = search_loops.outcomes(info, minds, worlds, world, seat, actions, moon)
-        return _of_seat(payoff(info, points), seat)
+        return _paid(info, policies, worlds.scores[world], points, seat)
     state = worlds.take(world)
     judged = play_out(info, state, seat, actions, moon, policies)
-    return np.where(np.isnan(judged), _of_seat(payoff(info, state.points), seat), judged)
+    paid = _paid(info, policies, worlds.scores[world], state.points, seat)
+    return np.where(np.isnan(judged), paid, judged)
 
 
 def play_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: Policies) -> Numbers:
@@ -149,6 +155,12 @@ def worth(info: Lookup) -> int:
     return cards
 
 
-def _of_seat(payoffs: Numbers, seat: Ints) -> Numbers:
-    of: Numbers = payoffs[np.arange(len(seat)), seat]
-    return of
+def _paid(info: Lookup, policies: Policies, scores: Counts, points: Counts, seat: Ints) -> Numbers:
+    """What L deals are worth to a seat each, float64 [L].  scores: [L, P] before them.  points: [L, P], of them."""
+    paid: Numbers = payoff(info, points)[np.arange(len(seat)), seat]
+    # Before the first point a game is not to be told from a deal, and there the two are much the same.
+    rows = np.flatnonzero(scores.any(axis=1)) if policies.to_win and policies.judge is None else ()
+    if len(rows):
+        before, made = scores[rows].astype(np.int64), points[rows].astype(np.int64)
+        paid[rows] = game_payoff(info, before, made)[np.arange(len(rows)), seat[rows]]
+    return paid

@@ -18,6 +18,7 @@ from hearts_agents import AGENTS, make
 from hearts_agents.protocol import BYE, answer_line, hello_line, welcome_line
 from hearts_agents.protocol_view import request_lines
 from hearts_agents.rule_weights import Weights
+from hearts_agents.win_chance import FITS
 from hearts_env.cards import Ints
 from hearts_env.encode import layout
 from hearts_env.explain import field_docs
@@ -231,6 +232,30 @@ def choices() -> str:
     return f"{table(head, rows)}\n\n{kept['decisions']:,} decisions of {kept['deals']} deals."
 
 
+def win_chances() -> str:
+    """How true the curves of `win_chance` are, by number of seats."""
+    rows = []
+    for kind, found in json.loads(FITS.read_text(encoding="utf-8"))["truth"].items():
+        pairs = [(each["brier"], each["brier_of_base_rate"]) for each in (found, found["late"])]
+        rows.append((kind, f"{found['deals']:,}", *(f"{number:.3f}" for pair in pairs for number in pair)))
+    return table(
+        ("seats", "deals", "Brier score", "of the base rate", "Brier score, late", "of the base rate, late"), rows
+    )
+
+
+def win_reliability() -> str:
+    """What came of the chances that the curve for four seats gives."""
+    found = json.loads(FITS.read_text(encoding="utf-8"))["truth"]["4"]
+    late = {row["from"]: row for row in found["late"]["reliability"]}
+    rows = []
+    for row in found["reliability"]:
+        ends = late.get(row["from"])
+        told = [f"{each['chance']:.3f}" if each else "-" for each in (row, ends)]
+        won = [f"{each['won']:.3f}" if each else "-" for each in (row, ends)]
+        rows.append((f"{row['from']:.2f} to {row['to']:.2f}", f"{row['seats']:,}", told[0], won[0], told[1], won[1]))
+    return table(("chance", "seats", "mean chance", "share won", "mean chance, late", "share won, late"), rows)
+
+
 def _small() -> dict[str, Any]:
     """What benchmarks/small_hearts.py found last."""
     kept: dict[str, Any] = json.loads(SMALL.read_text(encoding="utf-8"))
@@ -281,6 +306,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "agents": agents,
     "ladder": ladder,
     "choices": choices,
+    "win_chances": win_chances,
+    "win_reliability": win_reliability,
     "leaderboard": leaderboard,
     "weights": weights,
     "bench": benchmark_tables.bench,
