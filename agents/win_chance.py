@@ -87,7 +87,7 @@ def competitors(info: Lookup) -> int:
 @cache
 def curve_of(info: Lookup) -> Curve:
     """The curve for as many seats, or for teams."""
-    return Curve(**json.loads(FITS.read_text(encoding="utf-8"))["curves"][kind_of(info)])
+    return Curve(**json.loads(FITS.read_text(encoding="utf-8"))[kind_of(info)])
 
 
 def kind_of(info: Lookup) -> str:

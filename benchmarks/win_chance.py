@@ -2,7 +2,8 @@
 
 Half of the games of each player count (and of the preset `partnership`) are there to fit a curve by, the other half to
 tell how true it is: its Brier score beside that of the base rate, the same chance for all, and beside each range of
-chances what share of the games was won.  Writes agents/win_chance.json, which the agents read.
+chances what share of the games was won.  Writes the curves to agents/win_chance.json, which the agents read, and how
+true they are to benchmarks/results/win_chance.json.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from hearts_env.rules import Rules
 from hearts_train.machine import commit, machine, versions
 
 Numbers = NDArray[np.float64]
+TRUTH = Path(__file__).resolve().parent / "results" / "win_chance.json"
 KINDS = (*(Rules(num_players=seats) for seats in range(2, 8)), Rules.preset("partnership"))
 START = Curve(base=0.4, growth=0.25, step=0.25, reach=0.25, fade=0.6)
 BOUNDS = {"base": (0.05, 5.0), "growth": (0.01, 5.0), "step": (0.01, 5.0), "reach": (0.15, 1.0), "fade": (0.05, 5.0)}
@@ -102,12 +104,15 @@ class WinChance:
     games: int = 20_000
     """Of each kind; one half to fit by, one to judge by."""
     first_id: int = 5_000_000
-    json: Path = FITS
-    """The file to write."""
+    curves: Path = FITS
+    """The file to write the curves to."""
+    truth: Path = TRUTH
+    """The file to write to how true they are."""
 
     def run(self) -> None:
         """Fit and write."""
-        content: dict[str, Any] = {"games": self.games, "first_id": self.first_id, "curves": {}, "truth": {}}
+        curves: dict[str, Any] = {}
+        content: dict[str, Any] = {"games": self.games, "first_id": self.first_id, "truth": {}}
         for rules in KINDS:
             info = lookup(rules)
             scores, won, game = standings(rules, self.games, self.first_id)
@@ -118,10 +123,11 @@ class WinChance:
             packs, distance = in_packs(info, scores[~half])
             chance, other, late = chances(curve, packs, distance), sides[~half], distance <= LATE
             found = {**truth(chance, other), "late": truth(chance[late], other[late])}
-            content["curves"][kind_of(info)], content["truth"][kind_of(info)] = asdict(curve), found
+            curves[kind_of(info)], content["truth"][kind_of(info)] = asdict(curve), found
             print(kind_of(info), curve, f"Brier {found['brier']:.4f} beside {found['brier_of_base_rate']:.4f}")
         content.update(commit=commit(), machine=machine(), versions=versions())
-        self.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        for file, kept in ((self.curves, curves), (self.truth, content)):
+            file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from hearts_agents import AGENTS, make
 from hearts_agents.protocol import BYE, answer_line, hello_line, welcome_line
 from hearts_agents.protocol_view import request_lines
 from hearts_agents.rule_weights import Weights
-from hearts_agents.win_chance import FITS
 from hearts_env.cards import Ints
 from hearts_env.encode import layout
 from hearts_env.explain import field_docs
@@ -34,6 +33,7 @@ from markdown_table import table
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "benchmarks" / "results" / "small_hearts.json"
 LADDER = ROOT / "benchmarks" / "results" / "ladder.json"
+WIN_CHANCES = ROOT / "benchmarks" / "results" / "win_chance.json"
 CHOICES = ROOT / "benchmarks" / "results" / "search_choices.json"
 ENTRIES = ROOT / "benchmarks" / "leaderboard"
 
@@ -235,7 +235,7 @@ def choices() -> str:
 def win_chances() -> str:
     """How true the curves of `win_chance` are, by number of seats."""
     rows = []
-    for kind, found in json.loads(FITS.read_text(encoding="utf-8"))["truth"].items():
+    for kind, found in json.loads(WIN_CHANCES.read_text(encoding="utf-8"))["truth"].items():
         pairs = [(each["brier"], each["brier_of_base_rate"]) for each in (found, found["late"])]
         rows.append((kind, f"{found['deals']:,}", *(f"{number:.3f}" for pair in pairs for number in pair)))
     return table(
@@ -245,7 +245,7 @@ def win_chances() -> str:
 
 def win_reliability() -> str:
     """What came of the chances that the curve for four seats gives."""
-    found = json.loads(FITS.read_text(encoding="utf-8"))["truth"]["4"]
+    found = json.loads(WIN_CHANCES.read_text(encoding="utf-8"))["truth"]["4"]
     late = {row["from"]: row for row in found["late"]["reliability"]}
     rows = []
     for row in found["reliability"]:
