@@ -28,10 +28,13 @@ from hearts_env.tree import count_deals
 from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
 from hearts_env.view import View
 from hearts_train.benchmark_command import OPPONENTS
+from hearts_train.exploit_curve import WAYS, differences
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "benchmarks" / "results" / "small_hearts.json"
+TRAINED = ("small_two", "small_three", "small_two_pass")
+"""Small rules under which networks were trained and measured by `hearts exploit --curve`."""
 LADDER = ROOT / "benchmarks" / "results" / "ladder.json"
 WIN_CHANCES = ROOT / "benchmarks" / "results" / "win_chance.json"
 CHOICES = ROOT / "benchmarks" / "results" / "search_choices.json"
@@ -295,6 +298,26 @@ def cfr() -> str:
     return table(head, rows)
 
 
+def over_training() -> str:
+    """NashConv of networks at the end of their training under small rules, beside agents that don't learn."""
+    rows = []
+    for name in TRAINED:
+        kept = json.loads((SMALL.parent / f"{name}_training.json").read_text(encoding="utf-8"))
+        rows += [(f"`{name}`", f"`{line['agent']}`", "", f"{line['nash_conv']:.3f}", "") for line in kept["agents"]]
+        cfr = _small()["cfr"]
+        if cfr["rules"] == name:
+            last = cfr["rows"][-1]
+            rows.append((f"`{name}`", f"CFR, {last['iterations']} iterations", "", f"{last['ours']:.3f}", ""))
+        ends: dict[str, list[dict[str, Any]]] = {}
+        for label, run in zip(differences([run["config"] for run in kept["runs"]]), kept["runs"], strict=True):
+            ends.setdefault(label, []).append(run["points"][-1])
+        for label, points in ends.items():
+            decisions = f"{min(point['decisions'] for point in points) / 1e6:.1f} M"
+            found = (", ".join(f"{point[way]:.3f}" for point in points) for way in WAYS)
+            rows.append((f"`{name}`", label, decisions, *found))
+    return table(("rules", "who", "decisions", *(f"NashConv, {words}" for words in WAYS.values())), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "fields": fields,
     "sources": sources,
@@ -322,6 +345,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "small": small,
     "exploit": exploit,
     "cfr": cfr,
+    "over_training": over_training,
     "net_made": net_tables.net_made,
     "net_plays": net_tables.net_plays,
     "net_settings": net_tables.net_settings,

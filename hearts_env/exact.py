@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.agent import Agent, Policy, policy
-from hearts_env.cards import NUM_ACTIONS
+from hearts_env.cards import NUM_ACTIONS, count, members
 from hearts_env.rewards import Rewards
 from hearts_env.rules import Rules
 from hearts_env.tree import Level, Tree, grow
@@ -48,7 +48,8 @@ def evaluate(rules: Rules | Tree, agents: Agent | Sequence[Agent], deal_no: int 
 
     rules: or their tree, to grow it only once.  agents: one for all seats, or one a seat; an agent that draws its
     actions must offer `probabilities` (see `agent.StochasticAgent`), since any other is asked once for each view and
-    taken to act so always.  deal_no: decides pass offset and dealer, where the tree is not given.
+    taken to act so always.  None is asked where only one action is legal.  deal_no: decides pass offset and dealer,
+    where the tree is not given.
 
     Raises tree.TreeError where the tree is too large, and ValueErrors of `agent.policy`.
     """
@@ -72,9 +73,11 @@ def tabulate(tree: Tree, agents: Agent | Sequence[Agent]) -> list[Policy]:
 
 def _policies_of(level: Level, lineup: Sequence[Agent]) -> Policy:
     seen = level.views
-    result = np.zeros((len(seen), NUM_ACTIONS))
+    # Most information sets of small packs leave no choice: nobody is asked there.
+    result = members(seen.legal, NUM_ACTIONS).astype(np.float64)
+    choice = count(seen.legal) > 1
     for seat, agent in enumerate(lineup):
-        rows = np.flatnonzero(seen.seat == seat)
+        rows = np.flatnonzero(choice & (seen.seat == seat))
         if len(rows):
             result[rows] = policy(agent, seen.take(rows))
     return result

@@ -17,13 +17,15 @@ from hearts_train.others import PAST
 
 DEFAULT_MINUTES = 10.0
 """The budget of a run that names none."""
+PAST_EVERY_DECISIONS = 5_000_000
+"""How often a run keeps weights for its opponent `past`, if it doesn't say."""
 
 
 class TrainError(ValueError):
     """A configuration that cannot be trained."""
 
 
-_COUNTS = ("eval_ids", "eval_slow_ids", "past_every_decisions")
+_COUNTS = ("eval_ids", "eval_slow_ids")
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,9 @@ class TrainConfig:
     """The share of the tables with an opponent, where there are any."""
     learning_seats: int = 1
     """Seats of such a table that learn; the opponent has the others."""
-    past_every_decisions: int = 5_000_000
-    """How often to keep weights for the opponent `past`."""
+    past_every_decisions: int | None = None
+    """How often to keep the weights for players in `past/`.  Default: every 5,000,000 where `past` is an opponent, or
+    else never."""
     eval_against: tuple[str, ...] = ("rule", "random")
     """Agents to be measured against; so are the best weights so far."""
     eval_every_minutes: float = 0.5
@@ -124,10 +127,19 @@ class TrainConfig:
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final", "reward_scale"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
-        for name in ("minutes", "decisions", "tables_final", "minibatch_final", "imitate_decisions"):
+        for name in (
+            "minutes",
+            "decisions",
+            "tables_final",
+            "minibatch_final",
+            "imitate_decisions",
+            "past_every_decisions",
+        ):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
         for name in ("ema_decisions", "aux"):
             _require(getattr(self, name) >= 0, name, getattr(self, name), "must not be below 0")
+        every = self.past_every_decisions
+        _require(every is None or every >= 1, "past_every_decisions", every, "must be at least 1")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
         _require(0 <= self.opponent_share <= 1, "opponent_share", self.opponent_share, "must lie between 0 and 1")
@@ -153,6 +165,11 @@ class TrainConfig:
     def eval_seats(self) -> int | None:
         """How many seats of a table it has in evaluations; None for half of them."""
         return None if self.judges_itself else self.learning_seats
+
+    @property
+    def keeps_past_every(self) -> int | None:
+        """After how many decisions weights are kept, again and again; None for never."""
+        return self.past_every_decisions or (PAST_EVERY_DECISIONS if PAST in self.opponents else None)
 
     @property
     def most_tables(self) -> int:

@@ -29,7 +29,7 @@ from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet, state_size
 from hearts_train.judging import BEST, Clocks
 from hearts_train.league import mean_and_error
-from hearts_train.others import PAST, opponents_now, past_file
+from hearts_train.others import opponents_now, past_file
 from hearts_train.report import Metrics, Report
 from hearts_train.team import Team
 
@@ -156,11 +156,12 @@ class Run:
             self.report.evaluation({**metrics, "seconds": time.perf_counter() - begin})
 
     def keep_past(self) -> None:
-        """Keep the weights for players, every so many decisions, if they are opponents later."""
-        every = self.config.past_every_decisions
-        path = past_file(self.folder / PAST_NAME, self.progress.decisions // every * every)
-        if PAST in self.config.opponents and not path.exists():
-            self._save_weights(path, SHOWN)
+        """Keep the weights for players, every so many decisions, for opponents or to look back."""
+        every = self.config.keeps_past_every
+        if every is not None:
+            path = past_file(self.folder / PAST_NAME, self.progress.decisions // every * every)
+            if not path.exists():
+                self._save_weights(path, SHOWN)
 
     def save(self) -> None:
         """Write what it takes to go on, and the weights for players."""
