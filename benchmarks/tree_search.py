@@ -1,6 +1,6 @@
 """A tree where `search` has play-outs: information-set Monte-Carlo tree search, held against `search:128`.
 
-    python benchmarks/tree_search.py [VARIANT ...] [--deals N] [--opponent AGENT] [--seed S]
+    python benchmarks/tree_search.py [VARIANT ...] [--deals N] [--opponent AGENT] [--iterations I]
 
 Each iteration goes down one tree of the cards played, in a world that fits what the seat has seen: among the cards that
 are legal there it takes the one with the best upper bound (Cowling, Powley and Whitehouse 2012), each seat for its own
@@ -11,7 +11,7 @@ Prints a line a variant; `docs/agents.md` has what came out.  It needs numba (`h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -55,7 +55,7 @@ class Variant:
     seats: int = ALL
     """Whose choices are in the tree; the others play as `rule` does.  With NONE it ends at the root."""
     paired: bool = True
-    """Payoffs are counted from what the base policy's line brings in the same world."""
+    """Payoffs are counted from what the base policy's line brings in the same world; each world serves three times."""
     gate: bool = True
     """The base policy's line is left for a gain of 1.5 standard errors; else the line with most visits is taken."""
     explore: float = 3.0
@@ -104,7 +104,7 @@ class TreeAgent(SearchAgent):
     def _searched(self, view: View, lines: Lines) -> Ints:
         """The line to take in each view, int64 [N]."""
         variant = self.variant
-        number = WORLDS // 2 if variant.paired else variant.iterations
+        number = variant.iterations // 4 if variant.paired else variant.iterations
         times = variant.iterations - number * variant.paired
         drawn, open_ = worlds(view, number), np.flatnonzero(np.bincount(lines.owner) > 1)
         from_base = np.zeros((len(drawn), view.lookup.num_players))
@@ -196,6 +196,8 @@ class Comparison:
     """Deal ids."""
     seed: int = 1
     """Another one has other deal ids."""
+    iterations: int = Variant.iterations
+    """For a decision; races are not asked."""
 
     def run(self) -> None:
         """Play, and print a line each."""
@@ -204,9 +206,9 @@ class Comparison:
         beside = np.zeros(self.deals)
         if self.opponent != search.name:
             beside = duplicate_payoffs(Rules(), search, self.opponent, ids)
-            print(f"{search.name}: {_shown(beside)}, {milliseconds(search):.2f} ms")
+            print(f"{search.name}: {_shown(beside)}, {milliseconds(search):.2f} ms", flush=True)
         for name in self.variants:
-            agent = TreeAgent(VARIANTS[name], name)
+            agent = TreeAgent(replace(VARIANTS[name], iterations=self.iterations), name)
             payoffs = duplicate_payoffs(Rules(), agent, self.opponent, ids)
             spent = agent.iterations / agent.decisions
             print(

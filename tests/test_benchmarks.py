@@ -271,7 +271,9 @@ def test_a_tree_gives_the_same_card_in_any_batch(name: str) -> None:
 
 @needs_numba
 @pytest.mark.parametrize("seats", [tree_search.OWN, tree_search.ALL])
-def test_every_iteration_counts_once_in_each_edge_on_its_way(seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_iteration_counts_in_one_line_and_finds_at_most_one_new_edge(
+    seats: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     grown: list[Any] = []
     grow = tree_search.grow
     monkeypatch.setattr(tree_search, "grow", lambda *args: (grow(*args), grown.append(args)))
@@ -284,12 +286,6 @@ def test_every_iteration_counts_once_in_each_edge_on_its_way(seats: int, monkeyp
     assert (trees.seen[0] >= trees.visits[0]).all()
     below = trees.visits[0, lines + 1 :]
     assert 0 < (below > 0).sum() <= 256
-    for edge in np.flatnonzero(trees.visits[0]):
-        # The first visit ends there.
-        under, at = 0, int(trees.first[0, edge])
-        while at:
-            under, at = under + int(trees.visits[0, at]), int(trees.beside[0, at])
-        assert under < trees.visits[0, edge]
 
 
 @needs_numba
