@@ -86,7 +86,7 @@ def grow(
 ) -> None:
     """Make I iterations, and fill `paid`, float64 [I], with the viewers' payoffs.
 
-    world, owner, forced: int64 [I], the row of `worlds`, the tree, and the line to take (-1 for the best bound).
+    world, owner, forced: int64 [I], the row of `worlds`, the tree, and the line to take (or NO_LINE).
     from_base: float64 [worlds, P], what payoffs are counted from.
     one: a table to play on.  way: int64 [2, C + 1] and points: int64 [P], to work in.
     """
