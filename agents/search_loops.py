@@ -51,7 +51,7 @@ def _outcomes(
     """Fill `points`.  one: a table to play on."""
     for line in range(len(world)):
         n, me, at = world[line], seat[line], 0
-        _begin(game, worlds, n, one)
+        lay_out(game, worlds, n, one)
         going = one.phase[0] != MOON
         while going:
             turn = one.turn[0]
@@ -61,23 +61,12 @@ def _outcomes(
             else:
                 action = action_of_state(game, brains[1 if moon[line] and turn == me else 0], one, 0)
             going = not step_at(game, one, 0, action)
-            if going and one.table[0] == 0 and one.phase[0] == PLAY:
-                left = np.int64(0)
-                for each in range(game.num_players):
-                    left |= one.hands[0, each]
-                going = left & worth != 0
-        taken, out = one.taken[0], points[line]
-        shot: Number = np.int64(shooter(game.score, taken))
-        choice: Number = np.int64(game.moon_action)
-        if one.phase[0] == MOON:
-            choice = actions[line, 0]
-        elif shot != NO_SEAT and (game.moon_chosen or game.moon_automatic):
-            choice = np.int64(automatic_choice(game.score, taken, shot, worlds.scores[n], out))
-        deal_points(game.score, taken, shot, choice, out)
+            going = going and not decided(game, worth, one)
+        settle(game, worlds.scores[n], actions[line, 0], one, points[line])
 
 
 @inner
-def _begin(game: Game, worlds: State, n: Number, one: State) -> None:
+def lay_out(game: Game, worlds: State, n: Number, one: State) -> None:
     """Lay table n out; in the pass, as it was before the first pick."""
     passing = worlds.phase[n] == PASS
     for seat in range(game.num_players):
@@ -94,3 +83,28 @@ def _begin(game: Game, worlds: State, n: Number, one: State) -> None:
     one.best[0] = worlds.best[n]
     one.best_seat[0] = worlds.best_seat[n]
     one.broken[0] = worlds.broken[n]
+
+
+@inner
+def decided(game: Game, worth: int, one: State) -> bool:
+    """Is a trick over, and has no hand a card left that could change the points?"""
+    left = np.int64(0)
+    for seat in range(game.num_players):
+        left |= one.hands[0, seat]
+    return bool(one.table[0] == 0 and one.phase[0] == PLAY and left & worth == 0)
+
+
+@inner
+def settle(game: Game, scores: Ints, chosen: Number, one: State, points: Ints) -> None:
+    """Fill `points`, int64 [P], with those of the deal on the table.
+
+    scores: int32 [P], before the deal.  chosen: the moon choice, where the table waits for one.
+    """
+    taken = one.taken[0]
+    shot: Number = np.int64(shooter(game.score, taken))
+    choice: Number = np.int64(game.moon_action)
+    if one.phase[0] == MOON:
+        choice = chosen
+    elif shot != NO_SEAT and (game.moon_chosen or game.moon_automatic):
+        choice = np.int64(automatic_choice(game.score, taken, shot, scores, points))
+    deal_points(game.score, taken, shot, choice, points)

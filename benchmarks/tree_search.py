@@ -1,0 +1,225 @@
+"""A tree where `search` has play-outs: information-set Monte-Carlo tree search, held against `search:128`.
+
+    python benchmarks/tree_search.py [VARIANT ...] [--deals N] [--opponent AGENT] [--iterations I]
+
+Each iteration goes down one tree of the cards played, in a world that fits what the seat has seen: among the cards that
+are legal there it takes the one with the best upper bound (Cowling, Powley and Whitehouse 2012), each seat for its own
+payoff; where it leaves the tree, `rule` plays to the end.  Lines at the root, worlds, play-outs and the pass are those
+of `search`.  A variant and `search:128` meet the opponent on the same fresh deal ids, two seats each, in six seatings.
+Prints a line a variant; `docs/agents.md` has what came out.  It needs numba (`hearts_env[fast]`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from hearts_agents import make, search_race
+from hearts_agents.rule import RuleAgent
+from hearts_agents.rule_brain import record
+from hearts_agents.search import SearchAgent
+from hearts_agents.search_lines import Lines
+from hearts_agents.search_loops import outcomes
+from hearts_agents.search_playout import Numbers, shooting, worth
+from hearts_agents.search_race import Race
+from hearts_env.agent import Agent
+from hearts_env.cards import Ints
+from hearts_env.kernels import game, tables
+from hearts_env.match import play
+from hearts_env.rewards import payoff
+from hearts_env.rules import Rules
+from hearts_env.state import State
+from hearts_env.view import View
+from hearts_env.worlds import worlds
+from hearts_train.league import duplicate_payoffs, fresh_ids, mean_and_error
+from ladder import MANY, Timed
+from tree_loops import ALL, NO_LINE, NONE, OWN, Bound, Roots, Trees, grow
+
+EDGES = 12
+"""Edges for each iteration that a tree has room for; without room, play-outs begin where the tree ends."""
+VIEWS = 16
+"""Trees that grow at once."""
+WORLDS = 128
+"""Of the search that it stands beside."""
+MINDS = RuleAgent().weights, shooting(RuleAgent()).weights
+"""Of who plays out, and of a seat with a line for the moon."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to grow the tree."""
+
+    seats: int = ALL
+    """Whose choices are in the tree; the others play as `rule` does.  With NONE it ends at the root."""
+    paired: bool = True
+    """Payoffs are counted from what the base policy's line brings in the same world; each world serves three times."""
+    gate: bool = True
+    """The base policy's line is left for a gain of 1.5 standard errors; else the line with most visits is taken."""
+    explore: float = 3.0
+    """Of the bound, in points."""
+    prior: float = 0.0
+    """The share of the base policy's card in PUCT; 0 for UCB1, which has none."""
+    race: bool = False
+    """`search:128`'s own race between the lines, with a tree below each in place of its play-outs."""
+    iterations: int = 256
+    """Play-outs for a decision, those to count from included; a race has as many as it takes."""
+
+
+VARIANTS = {
+    "textbook": Variant(paired=False, gate=False, explore=6.0),
+    "paired": Variant(),
+    "own": Variant(OWN),
+    "own-prior": Variant(OWN, explore=6.0, prior=0.5),
+    "root": Variant(NONE),
+    "race": Variant(race=True, explore=6.0, prior=0.8),
+    "race-own": Variant(OWN, race=True, explore=6.0, prior=0.8),
+}
+
+
+# -- the agent ---------------------------------------------------------------------------------------------------------
+
+
+class TreeAgent(SearchAgent):
+    """`search:128` whose cards to play come from a tree."""
+
+    def __init__(self, variant: Variant, name: str = "tree") -> None:
+        super().__init__(WORLDS, name, base=RuleAgent())
+        self.variant = variant
+        self.decisions = self.iterations = 0  # with more than one line, and the play-outs for them
+
+    def _play(self, view: View, base: Ints) -> Ints:
+        actions = np.empty(len(view), np.int64)
+        for begin in range(0, len(view), VIEWS):
+            rows = np.arange(begin, min(begin + VIEWS, len(view)))
+            part = view.take(rows)
+            lines = self._play_lines(part, base[rows])
+            self.decisions += int((np.bincount(lines.owner) > 1).sum())
+            best = self._raced(part, lines).best() if self.variant.race else self._searched(part, lines)
+            actions[rows] = lines.actions[best, 0]
+        return actions
+
+    def _searched(self, view: View, lines: Lines) -> Ints:
+        """The line to take in each view, int64 [N]."""
+        variant = self.variant
+        number = variant.iterations // 4 if variant.paired else variant.iterations
+        times = variant.iterations - number * variant.paired
+        drawn, open_ = worlds(view, number), np.flatnonzero(np.bincount(lines.owner) > 1)
+        from_base = np.zeros((len(drawn), view.lookup.num_players))
+        if variant.paired:
+            row = (open_[:, None] * number + np.arange(number)).reshape(-1)
+            line, seat = lines.starts[row // number], view.seat[row // number]
+            points = outcomes(view.lookup, MINDS, drawn, row, seat, lines.actions[line], lines.moon[line])
+            from_base[row] = payoff(view.lookup, points)
+        trees = Trees.of(lines, EDGES * variant.iterations)
+        world = (open_[:, None] * number + np.arange(times) % number).reshape(-1)
+        self._grow(view, lines, trees, drawn, world, np.full(len(world), NO_LINE), from_base)
+        self.iterations += len(open_) * variant.iterations
+        place = lines.owner, np.arange(len(lines)) - lines.first + 1
+        visits = trees.visits[place]
+        mean = trees.value[place] / np.maximum(visits, 1)
+        spread = (trees.square[place] - trees.value[place] * mean) / np.maximum(visits, 1) / np.maximum(visits - 1, 1)
+        gain, error = mean - mean[lines.first], np.sqrt(np.maximum(spread + spread[lines.first], 0))
+        leads = np.arange(len(lines)) == lines.first
+        passed = (visits > 0) & (gain > 0) & (gain >= search_race.GATE * error)
+        score = np.where(passed, gain, np.where(leads, 0.0, -np.inf)) if variant.gate else visits
+        best: Ints = np.lexsort((-score, lines.owner))[lines.starts]
+        return best
+
+    def _raced(self, view: View, lines: Lines) -> Race:
+        """As `search_race.race`, but what lines bring comes from the trees below them."""
+        known, trees = Race.of(lines), Trees.of(lines, EDGES * 3 * WORLDS)
+        done, batch = 0, search_race.FIRST_BATCH
+        while done < WORLDS and len(rows := np.flatnonzero(known.open())):
+            owners, local = np.unique(lines.owner[rows], return_inverse=True)
+            drawn = worlds(view.take(owners), batch, salt=done)
+            world = (local[:, None] * batch + np.arange(batch)).reshape(-1)
+            nothing = np.zeros((len(drawn), view.lookup.num_players))
+            paid = self._grow(view, lines, trees, drawn, world, np.repeat(rows, batch), nothing)
+            known.add(rows, paid.reshape(len(rows), batch))
+            known.drop()
+            done, batch = done + batch, min(done + batch, WORLDS - done - batch)
+        self.iterations += int(known.tried.sum())
+        return known
+
+    def _grow(
+        self, view: View, lines: Lines, trees: Trees, drawn: State, world: Ints, line: Ints, from_base: Numbers
+    ) -> Numbers:
+        """What I iterations pay the viewers, float64 [I].
+
+        world, line: int64 [I], a row of `drawn`, and the line to take or NO_LINE.
+        """
+        info, variant, paid = view.lookup, self.variant, np.empty(len(world))
+        # Where no line is given, `drawn` has worlds for every view.
+        owner = np.where(line == NO_LINE, world // (len(drawn) // len(view)), lines.owner[line])
+        grow(
+            game(info),
+            np.concatenate([record(info, weights) for weights in MINDS]),
+            tables(drawn),
+            tables(State.empty(info, 1)),
+            trees,
+            Roots(view.seat.astype(np.int64), lines.starts, np.ascontiguousarray(lines.actions), lines.moon),
+            Bound(variant.explore, variant.prior),
+            variant.seats,
+            worth(info),
+            world,
+            owner,
+            line,
+            from_base,
+            np.empty((2, info.num_plays + 1), np.int64),
+            np.empty(info.num_players, np.int64),
+            paid,
+        )
+        return paid
+
+
+# -- the comparison ----------------------------------------------------------------------------------------------------
+
+
+def milliseconds(agent: Agent) -> float:
+    """Of a decision at 64 tables, forced ones counted, with the agent in every seat."""
+    timed = Timed(agent)
+    play(Rules(), [timed], [0] * 4, np.arange(MANY))
+    return 1000 * timed.seconds / timed.decisions
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Let variants meet an opponent."""
+
+    variants: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="VARIANT ...")] = tuple(VARIANTS)
+    """Some of them."""
+    opponent: str = "rule"
+    deals: int = 200
+    """Deal ids."""
+    seed: int = 1
+    """Another one has other deal ids."""
+    iterations: int = Variant.iterations
+    """For a decision; races are not asked."""
+
+    def run(self) -> None:
+        """Play, and print a line each."""
+        ids = fresh_ids(self.deals, self.seed)
+        search = make(f"search:{WORLDS}")
+        # Also where it is the opponent: with other worlds in other seatings it need not be level with itself.
+        beside = duplicate_payoffs(Rules(), search, self.opponent, ids)
+        print(f"{search.name}: {_shown(beside)}, {milliseconds(search):.2f} ms", flush=True)
+        for name in self.variants:
+            agent = TreeAgent(replace(VARIANTS[name], iterations=self.iterations), name)
+            payoffs = duplicate_payoffs(Rules(), agent, self.opponent, ids)
+            spent = agent.iterations / agent.decisions
+            print(
+                f"{name}: {_shown(payoffs)}, beside {search.name} {_shown(payoffs - beside)}, {spent:.0f} play-outs, "
+                f"{milliseconds(agent):.2f} ms",
+                flush=True,
+            )
+
+
+def _shown(samples: Numbers) -> str:
+    return "{:+.2f} ± {:.2f}".format(*mean_and_error(samples))
+
+
+if __name__ == "__main__":
+    tyro.cli(Comparison).run()
