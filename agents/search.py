@@ -10,7 +10,7 @@ from hearts_agents.candidates import Candidate, before_picks, picks_of
 from hearts_agents.rule import RuleAgent
 from hearts_agents.search_lines import Lines, pass_lines, play_lines, with_also
 from hearts_agents.search_playout import Judge, Policies
-from hearts_agents.search_race import Race, race
+from hearts_agents.search_race import Race, played_out, race
 from hearts_env.agent import Agent
 from hearts_env.cards import Ints, cards_in, count
 from hearts_env.state import PASS
@@ -116,7 +116,7 @@ class SearchAgent:
 
     def _race(self, view: View, lines: Lines) -> Race:
         seconds = None if self.seconds is None else self.seconds * len(view)
-        return race(view, lines, self._policies, self.worlds, seconds)
+        return race(view, lines, played_out(view, lines, self._policies), self.worlds, seconds)
 
 
 def _pass_keys(view: View) -> list[tuple[object, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,9 @@ MARGIN = 1.0
 """A line is dropped when so many standard errors don't bring it up to the best."""
 GATE = 1.5
 """The base policy is left for a gain of so many standard errors, and for no less."""
+
+Bring = Callable[[State, Ints, Ints], Numbers]
+"""The viewers' payoffs, float64 [L], of lines int64 [L] in rows int64 [L] of a State: given the State, rows, lines."""
 
 
 @dataclass
@@ -96,10 +100,11 @@ class Race:
         return chosen
 
 
-def race(view: View, lines: Lines, policies: Policies, times: int, seconds: float | None = None) -> Race:
+def race(view: View, lines: Lines, bring: Bring, times: int, seconds: float | None = None) -> Race:
     """Try the lines of N views out in up to `times` worlds, all lines of a view in the same ones.
 
-    seconds: no batch is begun that would not be done by then, as far as one can tell from the last.
+    bring: what they bring there, such as `played_out`.  seconds: no batch is begun that would not be done by then, as
+    far as one can tell from the last.
     """
     known = Race.of(lines)
     begin = last = time.perf_counter()
@@ -107,7 +112,8 @@ def race(view: View, lines: Lines, policies: Policies, times: int, seconds: floa
     while done < times and len(rows := np.flatnonzero(known.open())):
         owners, local = np.unique(lines.owner[rows], return_inverse=True)
         drawn = worlds(view.take(owners), batch, salt=done)
-        known.add(rows, _values(drawn, local, lines, rows, view, policies))
+        world = (local[:, None] * batch + np.arange(batch)).reshape(-1)
+        known.add(rows, bring(drawn, world, np.repeat(rows, batch)).reshape(len(rows), batch))
         known.drop()
         done += batch
         now = time.perf_counter()
@@ -117,14 +123,13 @@ def race(view: View, lines: Lines, policies: Policies, times: int, seconds: floa
     return known
 
 
-def _values(drawn: State, local: Ints, lines: Lines, rows: Ints, view: View, policies: Policies) -> Numbers:
-    """The viewer's payoff of each line in each world, float64 [rows, W].
+def played_out(view: View, lines: Lines, policies: Policies) -> Bring:
+    """What lines bring when they are played out by these policies."""
+    return lambda drawn, world, line: _values(drawn, world, line, lines, view, policies)
 
-    drawn: W worlds for each of some views.  local: int64 [rows], the place of each line's view among these.
-    """
-    batch = len(drawn) // (int(local.max()) + 1)
-    world = (local[:, None] * batch + np.arange(batch)).reshape(-1)
-    line = np.repeat(rows, batch)
+
+def _values(drawn: State, world: Ints, line: Ints, lines: Lines, view: View, policies: Policies) -> Numbers:
+    """The viewer's payoff of each line, float64 [L], played out in its world."""
     result = np.empty(len(world))
 
     def some(part: slice) -> None:
@@ -137,4 +142,4 @@ def _values(drawn: State, local: Ints, lines: Lines, rows: Ints, view: View, pol
         in_threads(len(world), some)
     else:
         some(slice(0, len(world)))
-    return result.reshape(len(rows), batch)
+    return result

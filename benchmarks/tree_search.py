@@ -129,18 +129,14 @@ class TreeAgent(SearchAgent):
         return best
 
     def _raced(self, view: View, lines: Lines) -> Race:
-        """As `search_race.race`, but what lines bring comes from the trees below them."""
-        known, trees = Race.of(lines), Trees.of(lines, EDGES * 3 * WORLDS)
-        done, batch = 0, search_race.FIRST_BATCH
-        while done < WORLDS and len(rows := np.flatnonzero(known.open())):
-            owners, local = np.unique(lines.owner[rows], return_inverse=True)
-            drawn = worlds(view.take(owners), batch, salt=done)
-            world = (local[:, None] * batch + np.arange(batch)).reshape(-1)
+        """The race of `search`, but what lines bring comes from the trees below them."""
+        trees = Trees.of(lines, EDGES * 3 * WORLDS)
+
+        def bring(drawn: State, world: Ints, line: Ints) -> Numbers:
             nothing = np.zeros((len(drawn), view.lookup.num_players))
-            paid = self._grow(view, lines, trees, drawn, world, np.repeat(rows, batch), nothing)
-            known.add(rows, paid.reshape(len(rows), batch))
-            known.drop()
-            done, batch = done + batch, min(done + batch, WORLDS - done - batch)
+            return self._grow(view, lines, trees, drawn, world, line, nothing)
+
+        known = search_race.race(view, lines, bring, WORLDS)
         self.iterations += int(known.tried.sum())
         return known
 

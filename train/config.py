@@ -127,14 +127,7 @@ class TrainConfig:
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final", "reward_scale"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
-        for name in (
-            "minutes",
-            "decisions",
-            "tables_final",
-            "minibatch_final",
-            "imitate_decisions",
-            "past_every_decisions",
-        ):
+        for name in ("minutes", "decisions", "tables_final", "minibatch_final", "imitate_decisions"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
         for name in ("ema_decisions", "aux"):
             _require(getattr(self, name) >= 0, name, getattr(self, name), "must not be below 0")
