@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from hearts_agents import AgentError, make  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import Ints, Sets, lowest  # noqa: E402
-from hearts_env.encode import layout  # noqa: E402
+from hearts_env.encode import encode, layout  # noqa: E402
 from hearts_env.executor import EXECUTORS, Executor, available, using  # noqa: E402
 from hearts_env.lookup import lookup  # noqa: E402
 from hearts_env.match import play  # noqa: E402
@@ -49,6 +49,15 @@ class Lowest:
 
     def act(self, view: View) -> Ints:
         return lowest(view.legal)
+
+
+class Watched(Lowest):
+    def __init__(self) -> None:
+        self.views: list[View] = []
+
+    def act(self, view: View) -> Ints:
+        self.views.append(view)
+        return super().act(view)
 
 
 def lowest_policy(packed: Sets, legal: Sets) -> tuple[Ints, Any, Any]:
@@ -143,8 +152,33 @@ def test_a_run_may_begin_with_other_weights_and_refuses_those_that_do_not_fit(tm
         dataclasses.replace(TINY, out=tmp_path / "run", start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
     )
     assert torch.allclose(HeartsNet.load(run).stem.weight, other.stem.weight, atol=1e-6)
-    with pytest.raises(TrainError, match=r"start='net': .*net\.safetensors has another size or encoding than this run"):
+    with pytest.raises(TrainError, match=r"start='net': .*net\.safetensors has another size than this run"):
         train(dataclasses.replace(TINY, out=tmp_path / "wide", start="net"))
+
+
+@pytest.mark.parametrize("changes", [{"pad": True}, {"rules": "five"}, {"pad": True, "rules": "two_player"}])
+def test_weights_for_four_players_begin_a_network_for_others_which_plays_the_same_at_four(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    four = HeartsNet.fresh(TINY.spec, seed=9)
+    with torch.no_grad():
+        torch.nn.init.normal_(four.stem.weight, generator=torch.Generator().manual_seed(1))  # also the unseen inputs
+    (tmp_path / "net.safetensors").write_bytes(packed(four))
+    begun = dataclasses.replace(TINY, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9, eval_ids=1, **changes)
+    other = HeartsNet.load(train(dataclasses.replace(begun, out=tmp_path / "run")))
+    shapes = (TINY.spec.layout, begun.spec.layout)
+    if begun.pad:
+        watched = Watched()
+        play(Rules(), [watched], [0] * 4, range(4))
+        rows = [torch.from_numpy(np.concatenate([encode(shape, view) for view in watched.views])) for shape in shapes]
+        for now, before in zip(other(rows[1]), four(rows[0]), strict=True):
+            torch.testing.assert_close(now, before, atol=1e-4, rtol=1e-4)
+    taken = [other.stem.weight[:, shapes[1]["played"]], four.stem.weight[:, shapes[0]["played"]]]
+    for seat in range(begun.spec.layout.seats):
+        now, before = taken[0][:, 52 * seat :][:, :52], taken[1][:, 52 * min(seat, 3) :][:, :52]
+        torch.testing.assert_close(now, before, atol=1e-6, rtol=0)
+    count = other.stem.weight[:, shapes[1]["rules"]][:, :6]
+    assert torch.allclose(count, four.stem.weight[:, shapes[0]["rules"]][:, 2:3].expand(-1, 6), atol=1e-6)
 
 
 def test_a_wider_network_begins_as_the_narrower_one_that_it_starts_with(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ class TrainConfig:
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
     """Begin with these weights: `net` for those in the package, a run directory or a weights file.  They may be of a
-    narrower network."""
+    narrower network, and of one for another number of players."""
     imitate: str = ""
     """At first learn to choose as this agent does: `rule`, `search:32`, any by name.  It plays nothing itself."""
     imitate_decisions: int = 1_000_000

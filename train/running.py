@@ -14,7 +14,9 @@ import torch
 from torch import Tensor
 
 from hearts_agents.net import weights_of
-from hearts_agents.net_file import read_net, read_tensors, weights_file
+from hearts_agents.net_file import NetSpec, read_net, read_tensors, weights_file
+from hearts_env.cards import Ints
+from hearts_env.encode import MAX_SEATS
 from hearts_train.checkpoint import (
     BEST_NAME,
     CHECKPOINT_NAME,
@@ -68,12 +70,14 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
     """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit.
 
     A narrower network takes the first units of each layer.  The others keep their weights, and nothing listens to
-    them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).
+    them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).  The inputs may be
+    laid out for other seats, see `same_inputs`.
     """
     spec, tensors = read_net(weights)
-    narrower = replace(config.spec, width=min(spec.width, config.width))
+    narrower = replace(config.spec, width=min(spec.width, config.width), rules=spec.rules, pad=spec.pad)
     if spec.shapes != narrower.shapes:
-        raise TrainError(f"start={config.start!r}: {weights} has another size or encoding than this run ({spec})")
+        raise TrainError(f"start={config.start!r}: {weights} has another size than this run ({spec})")
+    tensors["stem.weight"] = tensors["stem.weight"][:, same_inputs(spec, config.spec)]
     places = flat.named(vector)
     for name, tensor in tensors.items():
         units, *inputs = tensor.shape
@@ -82,6 +86,24 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
             place[:, inputs[0] :] = 0
             place = place[:, : inputs[0]]
         place.copy_(torch.from_numpy(tensor))
+
+
+def same_inputs(old: NetSpec, new: NetSpec) -> Ints:
+    """For each input of one network the input of another that means the same, int64 [F of `new`].
+
+    At a table like the old one's they are the same bits.  A seat that the old one has not is taken for its last one,
+    and a number of players that it was not made for is taken for its own.
+    """
+    found = np.empty(new.layout.size, np.int64)
+    for block, before in zip(new.layout.blocks, old.layout.blocks, strict=True):
+        place = np.arange(block.size)
+        if block.per_seat:
+            seat, bit = np.divmod(place, block.per_seat)
+            place = np.minimum(seat, old.layout.seats - 1) * block.per_seat + bit
+        elif block.name == "rules" and not old.pad:
+            place[: MAX_SEATS - 1] = old.rules.num_players - 2  # the block begins with the numbers of players, 2 to 7
+        found[block.offset : block.offset + block.size] = before.offset + place
+    return found
 
 
 @dataclass
