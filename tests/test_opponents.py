@@ -277,8 +277,9 @@ def test_a_learner_of_best_responses_begins_with_the_victim_or_the_network_of_th
     (other,) = plans(("rule",), (1,), rules="num_players=3", minutes=1)
     assert (one.start, one.learning_seats, two.learning_seats) == ("net", 1, 2)
     assert one.opponents == ("net?sample",)
-    assert (one.opponent_share, one.eval_seats, one.judges_itself) == (1.0, 1, False)
+    assert (one.opponent_share, one.eval_seats(Rules()), one.judges_itself) == (1.0, 1, False)
     assert other.start == ""
+    assert dataclasses.replace(two, learning_seats=3).eval_seats(Rules.parse("two_player")) == 1, "never all seats"
     with pytest.raises(TrainError, match=r"minutes=-1: must be above 0"):
         plans(("rule",), (1,), rules="standard", minutes=-1)
 

@@ -323,7 +323,11 @@ def test_what_is_imitated_is_the_agent_s_choice_at_decisions_of_the_policy() -> 
 
 def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(tmp_path: Path) -> None:
     mixed = tiny(
-        tmp_path / "run", also_rules=("num_players=3", "two_player"), pad=True, decisions=1500, ema_decisions=500
+        tmp_path / "run",
+        also_rules=("num_players=3", "two_player", "standard"),
+        pad=True,
+        decisions=1500,
+        ema_decisions=500,
     )
     with pytest.raises(TrainError, match=r"other numbers of players need a padded encoding: --pad"):
         train(dataclasses.replace(mixed, pad=False))
@@ -335,6 +339,7 @@ def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(t
     assert again == pytest.approx(of_four, rel=0.2)
     names = {"payoff/rule", "payoff/rule num_players=3", "payoff/best num_players=3"}
     assert names < {key for key in lines[-1] if key.startswith("payoff/")}
+    assert "payoff/rule standard" not in lines[-1], "played twice as often, and evaluated once"
     assert make(f"net:{run}").name == f"net:{run}"
     for number in (2, 3, 4, 7):
         duplicate_payoffs(Rules(num_players=number), make(f"net:{run}"), "random", np.arange(2))

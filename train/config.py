@@ -35,7 +35,8 @@ class TrainConfig:
     rules: str = "standard"
     """The rules to play: a preset, `field=value` pairs, or both."""
     also_rules: tuple[str, ...] = ()
-    """More rules, which a worker plays by turns with these; `--pad` where they have other numbers of players."""
+    """More rules, which a worker plays by turns with these, as often as they are named; `--pad` where they have other
+    numbers of players."""
     minutes: float | None = None
     """Stop after so much time, evaluations included; with neither this nor decisions after ten minutes."""
     decisions: int | None = None
@@ -101,7 +102,7 @@ class TrainConfig:
     opponent_share: float = 0.25
     """The share of the tables with an opponent, where there are any."""
     learning_seats: int = 1
-    """Seats of such a table that learn; the opponent has the others."""
+    """Seats of such a table that learn; the opponent has the others, at least one."""
     past_every_decisions: int | None = None
     """How often to keep the weights for players in `past/`.  Default: every 5,000,000 where `past` is an opponent, or
     else never."""
@@ -154,10 +155,13 @@ class TrainConfig:
         """Does it play for a while against its own best weights?  Not where all it learns is to answer others."""
         return not self.opponents or self.opponent_share < 1
 
-    @property
-    def eval_seats(self) -> int | None:
+    def seats_that_learn(self, rules: Rules) -> int:
+        """How many, at a table with an opponent."""
+        return min(self.learning_seats, rules.num_players - 1)
+
+    def eval_seats(self, rules: Rules) -> int | None:
         """How many seats of a table it has in evaluations; None for half of them."""
-        return None if self.judges_itself else self.learning_seats
+        return None if self.judges_itself else self.seats_that_learn(rules)
 
     @property
     def keeps_past_every(self) -> int | None:
@@ -221,7 +225,7 @@ def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     players = {rules.num_players for rules in config.all_rules}
     fits = config.pad or len(players) == 1
     _require(fits, "also_rules", config.also_rules, "other numbers of players need a padded encoding: --pad")
-    most = min(players) - 1
+    most = max(players) - 1
     _require(1 <= config.learning_seats <= most, "learning_seats", config.learning_seats, f"must be from 1 to {most}")
     for name in (config.imitate, *config.opponents, *config.eval_against, *config.eval_slow):
         if name not in ("", PAST):

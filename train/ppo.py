@@ -133,7 +133,7 @@ class Learner:
         """What it takes to play by these rules."""
         config = self.config
         rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, config.aux > 0)
-        return Pool(rules.num_players, config.learning_seats), rollout
+        return Pool(rules.num_players, config.seats_that_learn(rules)), rollout
 
     # -- what the crew is asked to do --------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ class Learner:
             self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, self.ranks.total
         )
         other = self._player(BEST_ROW) if opponent == BEST else opponent
-        return duplicate_payoffs(rules, self._player(SHOWN), other, ids, config.eval_seats)
+        return duplicate_payoffs(rules, self._player(SHOWN), other, ids, config.eval_seats(rules))
 
     def _player(self, row: int) -> NetAgent:
         """The agent of the weights in a row of the shared memory."""

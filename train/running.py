@@ -164,7 +164,7 @@ class Run:
         for opponent in opponents:
             met = time.perf_counter()
             total = squares = 0.0
-            for place, rules in enumerate(self.config.all_rules):
+            for place, rules in enumerate(dict.fromkeys(self.config.all_rules)):
                 mean, error = mean_and_error(np.concatenate(self.each("evaluate", opponent, rules)))
                 name = f"{opponent} {rules.show()}" if place else opponent
                 metrics[f"payoff/{name}"], metrics[f"payoff_se/{name}"] = mean, error
