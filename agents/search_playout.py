@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hearts_agents.rule import RuleAgent
 from hearts_agents.rule_weights import LARGEST
 from hearts_agents.search_lines import Lines
-from hearts_agents.win_chance import game_payoff
+from hearts_agents.win_chance import payoff_at
 from hearts_env.agent import Agent
 from hearts_env.cards import Bools, Ints, lowest
 from hearts_env.engine import legal, step
@@ -157,10 +157,9 @@ def worth(info: Lookup) -> int:
 
 def _paid(info: Lookup, policies: Policies, scores: Counts, points: Counts, seat: Ints) -> Numbers:
     """What L deals are worth to a seat each, float64 [L].  scores: [L, P] before them.  points: [L, P], of them."""
-    paid: Numbers = payoff(info, points)[np.arange(len(seat)), seat]
-    # Before the first point a game is not to be told from a deal, and there the two are much the same.
-    rows = np.flatnonzero(scores.any(axis=1)) if policies.to_win and policies.judge is None else ()
-    if len(rows):
-        before, made = scores[rows].astype(np.int64), points[rows].astype(np.int64)
-        paid[rows] = game_payoff(info, before, made)[np.arange(len(rows)), seat[rows]]
-    return paid
+    if policies.to_win and policies.judge is None:
+        paid = payoff_at(info, scores.astype(np.int64), points.astype(np.int64))
+    else:
+        paid = payoff(info, points)
+    own: Numbers = paid[np.arange(len(seat)), seat]
+    return own

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import Ints
 from hearts_env.lookup import PARTNER, Lookup
+from hearts_env.rewards import payoff
 from hearts_env.scoring import is_over, lowest_seats, reset_exact, side_scores
 
 FITS = Path(__file__).with_suffix(".json")
@@ -77,6 +78,19 @@ def game_payoff(info: Lookup, scores: Ints, points: Ints) -> Numbers:
     """
     gains = win_chance(info, reset_exact(info, scores + points)) - win_chance(info, scores)
     return gains / _worth_of_a_point(info, scores)[:, None]
+
+
+def payoff_at(info: Lookup, scores: Ints, points: Ints) -> Numbers:
+    """What a deal is worth to each seat at these scores, float64 [N, P]: the `payoff` where nobody has any points yet.
+
+    Otherwise the `game_payoff`; before the first point a game is not to be told from a deal, and there the two are
+    much the same.  scores, points: int64 [N, P], as there.
+    """
+    paid: Numbers = payoff(info, points)
+    rows = np.flatnonzero(scores.any(axis=1))
+    if len(rows):
+        paid[rows] = game_payoff(info, scores[rows], points[rows])
+    return paid
 
 
 def competitors(info: Lookup) -> int:

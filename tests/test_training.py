@@ -18,11 +18,15 @@ torch = pytest.importorskip("torch")
 
 from hearts_agents import make  # noqa: E402
 from hearts_agents.net_file import Floats, NetError  # noqa: E402
+from hearts_agents.win_chance import win_chance  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import NUM_ACTIONS, Ints, Sets, count, lowest, members  # noqa: E402
-from hearts_env.encode import layout, unpack  # noqa: E402
-from hearts_env.lookup import lookup  # noqa: E402
+from hearts_env.encode import SCORE_STEPS, layout, unpack  # noqa: E402
+from hearts_env.engine import deal, legal, shuffle, single_deal_no, step  # noqa: E402
+from hearts_env.lookup import Lookup, lookup  # noqa: E402
 from hearts_env.rules import RulesError  # noqa: E402
+from hearts_env.scoring import is_over, reset_exact  # noqa: E402
+from hearts_env.state import State  # noqa: E402
 from hearts_train import checkpoint  # noqa: E402
 from hearts_train.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
 from hearts_train.cli import main  # noqa: E402
@@ -35,7 +39,7 @@ from hearts_train.others import lineups  # noqa: E402
 from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
-from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
+from hearts_train.rollout import Rollout, drawn_scores, most_decisions  # noqa: E402
 from hearts_train.running import SHOWN, shared_state  # noqa: E402
 from hearts_train.ship import prepared  # noqa: E402
 
@@ -113,6 +117,54 @@ def test_a_deal_is_the_same_in_every_batch() -> None:
         rows = np.flatnonzero(many.chain[: many.size] // info.num_players == table)
         assert (many.packed[rows] == one.packed[: one.size]).all()
         assert (many.payoffs[table] == one.payoffs[0]).all()
+
+
+@pytest.mark.parametrize("variant", ["standard", "two_player", "seven", "omnibus", "partnership", "new_moon"])
+def test_a_deal_within_a_game_shows_its_scores_and_pays_what_it_adds_to_the_chance_to_win(variant: str) -> None:
+    info, ids = lookup(Rules.parse(variant)), np.arange(200)
+    scores = drawn_scores(info, len(ids), 0.5, np.random.default_rng(1))
+    assert not is_over(info, scores).any()
+    within = scores.any(axis=1)
+    assert 0.3 < within.mean() < 0.6
+    rollout, plain = (Rollout(info, layout(info), len(ids)) for _ in range(2))
+    rollout.collect(ids, first_legal(info), scores=scores)
+    plain.collect(ids, first_legal(info))
+    shown = unpack(layout(info), rollout.packed[: rollout.size])[:, layout(info)["scores"]].reshape(
+        rollout.size, info.num_players, SCORE_STEPS
+    )
+    table, seat = np.divmod(rollout.chain[: rollout.size], info.num_players)
+    assert (shown[:, 0].sum(axis=1) == scores[table, seat] * SCORE_STEPS // info.rules.target).all()
+    assert (rollout.payoffs[~within] == plain.payoffs[~within]).all(), "without scores it is a single deal"
+    added = win_chance(info, reset_exact(info, scores + points_of(info, ids, scores)))
+    gain = (added - win_chance(info, scores))[within]
+    assert np.sign(rollout.payoffs[within]) == pytest.approx(np.sign(gain))
+    assert np.corrcoef(rollout.payoffs[within].ravel(), gain.ravel())[0, 1] > 0.7
+
+
+def points_of(info: Lookup, ids: Ints, scores: Ints) -> Ints:
+    """What the deals added where everybody plays the lowest legal action, int64 [N, P]."""
+    state = State.empty(info, len(ids))
+    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), scores=scores, key=ids)
+    while not state.over.all():
+        rows = np.flatnonzero(~state.over)
+        part = state.take(rows)
+        step(info, part, lowest(legal(info, part)))
+        state.put(rows, part)
+    return state.points.astype(np.int64)
+
+
+def test_scores_are_drawn_at_the_share_of_the_tables_that_was_asked_for(tmp_path: Path) -> None:
+    config = tiny(tmp_path, tables=400, game_share=0.5)
+    shown = {}
+    for share in (0.0, 0.5):
+        learner = Learner(0, dataclasses.replace(config, game_share=share), shared_state(config))
+        learner.iterate(0, 0, config.pace(Progress()))
+        held = unpack(config.spec.layout, learner.rollout.packed[: learner.rollout.size])
+        shown[share] = held[:, config.spec.layout["scores"]].any(axis=1).mean()
+    assert shown[0.0] == 0
+    assert 0.3 < shown[0.5] < 0.55
+    with pytest.raises(TrainError, match="game_share=2: must lie between 0 and 1"):
+        tiny(tmp_path, game_share=2)
 
 
 def test_moon_choices_are_decisions_of_the_shooter() -> None:

@@ -96,6 +96,9 @@ class TrainConfig:
     """At first learn to choose as this agent does: `rule`, `search:32`, any by name.  It plays nothing itself."""
     imitate_decisions: int = 1_000_000
     """For how many decisions."""
+    game_share: float = 0.0
+    """The share of the tables at which a game is under way, with scores: the deal then pays by what it adds to the
+    chance to win."""
     opponents: tuple[str, ...] = ()
     """Who plays at some tables: agents by name, and `past` for earlier weights of the run.  A worker draws one an
     iteration."""
@@ -136,7 +139,8 @@ class TrainConfig:
         _require(every is None or every >= 1, "past_every_decisions", every, "must be at least 1")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
-        _require(0 <= self.opponent_share <= 1, "opponent_share", self.opponent_share, "must lie between 0 and 1")
+        for name in ("opponent_share", "game_share"):
+            _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "must lie between 0 and 1")
         _require(0 <= self.gae_lambda <= 1, "gae_lambda", self.gae_lambda, "must lie between 0 and 1")
 
     @property

@@ -33,7 +33,7 @@ from hearts_train.network import HeartsNet
 from hearts_train.others import LEARNS, Others, Pool
 from hearts_train.report import Metrics, Report, Silence
 from hearts_train.returns import explained_variance
-from hearts_train.rollout import Batch, Policy, Rollout
+from hearts_train.rollout import Batch, Policy, Rollout, drawn_scores
 from hearts_train.running import BEST_ROW, MEAN, SHOWN, Run, begun, position, shared_state
 from hearts_train.stop import stop_requests
 from hearts_train.stopwatch import Stopwatch
@@ -177,7 +177,8 @@ class Learner:
         self.watch.start()
         others = self._others(opponents, pace.tables, rng)
         teacher = self.teacher if pace.imitates else None
-        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others, teacher)
+        scores = drawn_scores(self.rollout.lookup, pace.tables, config.game_share, rng) if config.game_share else None
+        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others, teacher, scores)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
         self.shared[self.row] = self.flat.state

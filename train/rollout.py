@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.net_file import Floats
+from hearts_agents.win_chance import payoff_at
 from hearts_env.agent import Agent
 from hearts_env.cards import NO_SEAT, Bools, Ints, Sets, lowest
 from hearts_env.encode import Layout, encode_packed
 from hearts_env.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup
 from hearts_env.match import ask
-from hearts_env.rewards import payoff
+from hearts_env.scoring import is_over
 from hearts_env.state import State
 from hearts_env.view import view
 from hearts_train.others import Others
@@ -72,7 +73,7 @@ class Rollout:
     chain: Ints = field(init=False)  # int64 [capacity]  table * P + seat
     place: Ints = field(init=False)  # int64 [capacity]  number of the decision in its chain
     counts: Ints = field(init=False)  # int64 [K]  decisions of each chain
-    payoffs: NDArray[np.float64] = field(init=False)  # float64 [tables, P]  in points
+    payoffs: NDArray[np.float64] = field(init=False)  # float64 [tables, P]  in points, see `win_chance.payoff_at`
     moons: Bools = field(init=False)  # bool [tables]
     unseen: Sets = field(init=False)  # int64 [capacity, P]  or [capacity, 0] without guesses
     endings: Sets = field(init=False)  # int64 [tables, P]  or [tables, 0]
@@ -95,28 +96,37 @@ class Rollout:
         self.unseen, self.endings = np.empty((capacity, told), np.int64), np.zeros((self.tables, told), np.int64)
 
     def collect(
-        self, deal_ids: Ints, policy: Policy, others: Others | None = None, teacher: Agent | None = None
+        self,
+        deal_ids: Ints,
+        policy: Policy,
+        others: Others | None = None,
+        teacher: Agent | None = None,
+        scores: Ints | None = None,
     ) -> None:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
         N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
         that don't learn, of which nothing is kept.  teacher: whose choices are kept in place of the actions that the
-        policy has played.
+        policy has played.  scores: of the games that the deals belong to, int64 [N, P]; where there are any points, a
+        deal pays what it adds to the chance to win.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
         self.teacher = teacher
         self.counts[:] = 0
         numbers = single_deal_no(self.lookup, deal_ids)
+        if scores is None:
+            scores = np.zeros((len(deal_ids), self.lookup.num_players), np.int64)
         holds = pass_offset(self.lookup, numbers) == 0
         # Apart, so that all tables of a batch are always in the same phase, which is the engine's fast case.
         for tables in (np.flatnonzero(holds), np.flatnonzero(~holds)):
             if len(tables):
                 state = State.empty(self.lookup, len(tables))
                 ids = deal_ids[tables]
-                deal(self.lookup, state, shuffle(self.lookup, ids), deal_no=numbers[tables], key=ids)
+                hands = shuffle(self.lookup, ids)
+                deal(self.lookup, state, hands, deal_no=numbers[tables], scores=scores[tables], key=ids)
                 self._play(state, tables, policy, others.take(tables) if others else None)
-                self.payoffs[tables] = payoff(self.lookup, state.points)
+                self.payoffs[tables] = payoff_at(self.lookup, scores[tables], state.points.astype(np.int64))
                 self.moons[tables] = state.shooter != NO_SEAT
                 if self.guesses:
                     self.endings[tables] = endings(self.lookup, state)
@@ -195,6 +205,18 @@ class Rollout:
         rectangle[at] = self.values[held]
         result: Floats = advantages(rectangle, self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[at]
         return result
+
+
+def drawn_scores(lookup: Lookup, tables: int, share: float, rng: np.random.Generator) -> Ints:
+    """Scores of games that are not over, at about so large a share of the tables; int64 [tables, P], 0 at the others.
+
+    Each seat's is uniform below a limit, which is uniform below the target: leads and distances of all sizes.
+    """
+    target = lookup.rules.target
+    limits = rng.integers(1, target + 1, (tables, 1)) * (rng.random((tables, 1)) < share)
+    scores: Ints = (rng.random((tables, lookup.num_players)) * limits).astype(np.int64)
+    scores[is_over(lookup, scores)] = 0
+    return scores
 
 
 def most_decisions(lookup: Lookup) -> int:
