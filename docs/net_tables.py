@@ -19,7 +19,7 @@ def net_made() -> str:
         ("network", f"{weights['inputs']} inputs, {weights['blocks']} residual blocks of {weights['width']}"),
         ("parameters", f"{weights['parameters']:,} of float32, {weights['bytes']:,} bytes"),
         ("SHA-256 of the file", f"`{weights['sha256']}`"),
-        ("rules", f"`{config['rules']}`"),
+        ("rules", f"`{config['rules']}`" + "".join(f", `{rules}`" for rules in _also(config))),
         ("deals", _each(trained, "deals", "{:,}")),
         ("decisions learned from", _each(trained, "decisions", "{:,}")),
         ("hours, evaluations included", _each(trained, "hours", "{:.1f}")),
@@ -33,10 +33,7 @@ def net_made() -> str:
 def net_plays() -> str:
     """How the network does against others, deal by deal and in games."""
     measured = _facts()["evaluation"]
-    rows = [
-        (f"`{row['agent']}`", _seats(row), f"`{row['opponent']}`", f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}")
-        for row in measured["results"]
-    ]
+    rows = [(f"`{row['agent']}`", _seats(row), f"`{row['opponent']}`", _payoff(row)) for row in measured["results"]]
     title = f"payoff a seat and deal, {measured['deals']:,} deal ids"
     deals = table(("agent", "seats", "against", title), rows)
     won = [
@@ -47,14 +44,34 @@ def net_plays() -> str:
     return f"{deals}\n\n{games}"
 
 
+def net_others() -> str:
+    """How it does under the other rules that it has learned: a row for each, a column for each opponent."""
+    measured = _facts()["evaluation"]
+    opponents = list(dict.fromkeys(row["opponent"] for row in measured["others"]))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in measured["others"]:
+        found.setdefault(row["rules"], []).append(row)
+    rows = [(f"`{rules}`", _seats(met[0]), *map(_payoff, met)) for rules, met in found.items()]
+    return table(("rules", "seats", *(f"against `{name}`" for name in opponents)), rows)
+
+
 def _seats(row: dict[str, Any]) -> str:
-    return f"{row['seats']} of 4"
+    return f"{row['seats']} of {row['players']}"
+
+
+def _payoff(row: dict[str, Any]) -> str:
+    return f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}"
 
 
 def net_settings() -> str:
     """Every setting of the run, as of its last start."""
     config = _facts()["training"]["config"]
     return table(("setting", "value"), [(f"`{name}`", f"`{json.dumps(value)}`") for name, value in config.items()])
+
+
+def _also(config: dict[str, Any]) -> list[str]:
+    """The other rules of the run, each once."""
+    return [rules for rules in dict.fromkeys(config.get("also_rules", ())) if rules != config["rules"]]
 
 
 def _each(trained: dict[str, Any], name: str, form: str) -> str:

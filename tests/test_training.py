@@ -41,7 +41,7 @@ from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, drawn_scores, most_decisions  # noqa: E402
 from hearts_train.running import SHOWN, shared_state  # noqa: E402
-from hearts_train.ship import prepared  # noqa: E402
+from hearts_train.ship import Ship  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
 
@@ -224,7 +224,8 @@ def test_a_run_leaves_what_the_documents_promise(tmp_path: Path) -> None:
 
 def test_what_is_shipped_are_a_run_s_weights_with_facts_from_its_files(tmp_path: Path) -> None:
     run = train(tiny(tmp_path / "run"))
-    facts, content = prepared(run, deals=4, opponents=("random",))
+    short = Ship(run, deals=4, opponents=("random",), games=2, games_against=("random",))
+    facts, content = short.prepared()
     assert content == (run / "net.safetensors").read_bytes()
     last = read_metrics(run)[-1]
     assert (facts["training"]["decisions"], facts["training"]["deals"]) == (last["decisions"], last["deals"])
@@ -232,16 +233,31 @@ def test_what_is_shipped_are_a_run_s_weights_with_facts_from_its_files(tmp_path:
     assert [line["kind"] for line in facts["training"]["sessions"]] == ["session"]
     seatings = [(row["agent"], row["seats"]) for row in facts["evaluation"]["results"]]
     assert seatings == [("net", 2), ("net", 1), ("net", 3), ("net?sample", 2)]
+    (game,) = facts["evaluation"]["games"]
+    assert (game["opponent"], game["seats"]) == ("random", 2)
+    assert 0 <= game["wins"] <= 1
+    assert facts["evaluation"]["others"] == []
     assert facts["training"]["start"] is None
     (run / "net.safetensors").write_bytes(packed(HeartsNet.load(run)))
     with pytest.raises(NetError, match="does not say how far it was trained: resume the run"):
-        prepared(run, deals=4, opponents=("random",))
+        short.prepared()
+
+
+def test_a_network_for_several_rules_is_measured_under_each_of_them(tmp_path: Path) -> None:
+    run = train(tiny(tmp_path / "run", pad=True, also_rules=("three", "standard", "omnibus", "three", "seven")))
+    short = Ship(run, opponents=(), games=0, games_against=(), other_deals=3, other_opponents=("random", "rule"))
+    rows = short.prepared()[0]["evaluation"]["others"]
+    assert [(row["rules"], row["seats"], row["players"], row["opponent"]) for row in rows] == [
+        (rules, seats, players, opponent)
+        for rules, seats, players in (("three", 2, 3), ("omnibus", 2, 4), ("seven", 4, 7))
+        for opponent in ("random", "rule")
+    ]
 
 
 def test_a_run_from_trained_weights_says_how_far_these_were_trained_also_after_it_is_resumed(tmp_path: Path) -> None:
     first = train(tiny(tmp_path / "first", decisions=600))
     second = train(resumed(train(tiny(tmp_path / "second", decisions=600, start=str(first))), decisions=1200))
-    trained = prepared(second, deals=2, opponents=())[0]["training"]
+    trained = Ship(second, deals=2, opponents=(), games=0, games_against=()).prepared()[0]["training"]
     assert trained["decisions"] >= 1200
     assert trained["start"]["decisions"] == read_metrics(first)[-1]["decisions"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,17 +17,17 @@ import tyro
 
 from hearts_agents.net import SHIPPED, Net, NetAgent
 from hearts_agents.net_file import NetError, NetSpec, read_tensors, weights_file
+from hearts_env import Rules
 from hearts_env.agent import Agent
+from hearts_env.cards import Ints
 from hearts_train.checkpoint import CONFIG_NAME, CheckpointError, write_whole
-from hearts_train.league import Samples, duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error
+from hearts_train.league import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error
 from hearts_train.machine import commit, machine, versions
 from hearts_train.report import read_metrics
 
 FACTS = SHIPPED.with_suffix(".json")
 """Beside the weights: what the card says in numbers."""
 MOST_BYTES = 10_000_000
-OPPONENTS = ("random", "rule", "search:32", "search:128")
-GAMES_AGAINST = ("rule", "search:128")
 
 
 @dataclass(frozen=True)
@@ -39,69 +38,86 @@ class Ship:
     """The run directory, or a weights file in it."""
     deals: int = 2000
     """Deal ids to measure it on against each opponent, drawn by the hash of the weights."""
-    opponents: tuple[str, ...] = OPPONENTS
+    opponents: tuple[str, ...] = ("random", "rule", "search:32", "search:128")
     """Agents to measure it against, in two seats, one and three."""
     games: int = 300
     """Deal ids from which games to 100 begin, against each opponent of these."""
-    games_against: tuple[str, ...] = GAMES_AGAINST
+    games_against: tuple[str, ...] = ("rule", "search:128")
     """Agents to play games against."""
+    other_deals: int = 500
+    """Deal ids for each of the other rules that the run has learned."""
+    other_opponents: tuple[str, ...] = ("random", "rule", "search:32")
+    """Agents to measure it against under the other rules, in half of the seats."""
 
     def __call__(self) -> None:
         """Measure, then write.  Raises NetError or CheckpointError, and then nothing is written."""
-        facts, content = prepared(self.run, self.deals, self.opponents, self.games, self.games_against)
+        facts, content = self.prepared()
         write_whole(SHIPPED, content)
         write_whole(FACTS, (json.dumps(facts, indent=1) + "\n").encode())
         print(f"{SHIPPED} and {FACTS.name} written; `make docs` puts the numbers into the card")
 
+    def prepared(self) -> tuple[dict[str, Any], bytes]:
+        """The facts of the run's network, measured, and the contents of its weights file.
 
-def prepared(
-    source: Path, deals: int, opponents: Sequence[str], games: int = 0, games_against: Sequence[str] = ()
-) -> tuple[dict[str, Any], bytes]:
-    """The facts of a run's network, measured, and the contents of its weights file.
+        Raises NetError for weights that do not fit, that are too large, or that do not say how far they were trained.
+        """
+        file = weights_file(self.run)
+        net, trained = Net.load(file), read_tensors(file)[1].get("trained")
+        content = file.read_bytes()
+        if not isinstance(trained, dict):
+            raise NetError(f"{file} does not say how far it was trained: resume the run once with this version")
+        if len(content) > MOST_BYTES:
+            raise NetError(f"{file} has {len(content):,} bytes: must be at most {MOST_BYTES:,} to be shipped")
+        digest, told = hashlib.sha256(content).hexdigest(), training(file.parent, trained)
+        others = {Rules.parse(text): text for text in told["config"].get("also_rules", ())}
+        others.pop(net.spec.rules, None)
+        facts = {
+            "weights": {"sha256": digest, "bytes": len(content), **size(net.spec)},
+            "training": told,
+            "evaluation": {
+                "deals": self.deals,
+                "game_ids": self.games,
+                "other_deals": self.other_deals,
+                "commit": commit(),
+                "machine": machine(),
+                "versions": versions(),
+                **self._measured(net, int(digest, 16), others),
+            },
+        }
+        return facts, content
 
-    Raises NetError for weights that do not fit, that are too large, or that do not say how far they were trained.
-    """
-    file = weights_file(source)
-    net, trained = Net.load(file), read_tensors(file)[1].get("trained")
-    content = file.read_bytes()
-    if not isinstance(trained, dict):
-        raise NetError(f"{file} does not say how far it was trained: resume the run once with this version")
-    if len(content) > MOST_BYTES:
-        raise NetError(f"{file} has {len(content):,} bytes: must be at most {MOST_BYTES:,} to be shipped")
-    digest = hashlib.sha256(content).hexdigest()
-    drawn = fresh_ids(max(deals, games), int(digest, 16))
-    ids, game_ids = drawn[:deals], drawn[:games]
-    plain, drawing = NetAgent(net), NetAgent(net, "net?sample", sample=True)
-    seatings = [(plain, 2), (plain, 1), (plain, 3), (drawing, 2)]
-    facts = {
-        "weights": {"sha256": digest, "bytes": len(content), **size(net.spec)},
-        "training": training(file.parent, trained),
-        "evaluation": {
-            "deals": deals,
-            "commit": commit(),
-            "machine": machine(),
-            "versions": versions(),
+    def _measured(self, net: Net, seed: int, others: dict[Rules, str]) -> dict[str, Any]:
+        """How it does, each figure with its error.  others: the other rules it has learned, and how they were named."""
+        ids = fresh_ids(max(self.deals, self.games, self.other_deals), seed)
+        plain, drawing = NetAgent(net), NetAgent(net, "net?sample", sample=True)
+        seatings = [(plain, 2), (plain, 1), (plain, 3), (drawing, 2)]
+        return {
             "results": [
-                told(agent, opponent, seats, "payoff", duplicate_payoffs(net.spec.rules, agent, opponent, ids, seats))
-                for opponent in opponents
+                _row(agent, opponent, net.spec.rules, ids[: self.deals], seats)
+                for opponent in self.opponents
                 for agent, seats in seatings
             ],
-            "game_ids": games,
             "games": [
-                told(plain, opponent, 2, "wins", duplicate_wins(net.spec.rules, plain, opponent, game_ids, 2))
-                for opponent in games_against
+                _row(plain, opponent, net.spec.rules, ids[: self.games], 2, games=True)
+                for opponent in self.games_against
             ],
-        },
-    }
-    return facts, content
+            "others": [
+                {"rules": text, **_row(plain, opponent, rules, ids[: self.other_deals], -(-rules.num_players // 2))}
+                for rules, text in others.items()
+                for opponent in self.other_opponents
+            ],
+        }
 
 
-def told(agent: Agent, opponent: str, seats: int, measure: str, samples: Samples) -> dict[str, Any]:
+def _row(agent: Agent, opponent: str, rules: Rules, ids: Ints, seats: int, *, games: bool = False) -> dict[str, Any]:
     """What came of meeting an opponent in so many seats, every rotation, as plain JSON values."""
-    mean, error = mean_and_error(samples)
-    print(f"{agent.name} in {seats} seats against {opponent}: {measure} {mean:+.3f} ± {error:.3f}", file=sys.stderr)
-    found = {measure: round(mean, 3), f"{measure}_se": round(error, 3)}
-    return {"agent": agent.name, "opponent": opponent, "seats": seats, **found}
+    measure, met = ("wins", duplicate_wins) if games else ("payoff", duplicate_payoffs)
+    mean, error = mean_and_error(met(rules, agent, opponent, ids, seats))
+    where = "" if rules == Rules() else f" ({rules.show()})"
+    said = f"{agent.name} in {seats} seats against {opponent}{where}: {measure} {mean:+.3f} ± {error:.3f}"
+    print(said, file=sys.stderr, flush=True)
+    table = {"agent": agent.name, "opponent": opponent, "seats": seats, "players": rules.num_players}
+    return {**table, measure: round(mean, 3), f"{measure}_se": round(error, 3)}
 
 
 def size(spec: NetSpec) -> dict[str, int]:
