@@ -36,10 +36,11 @@ def first_views(rules: Rules) -> View:
 
 
 def test_onnxruntime_plays_the_same_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = Net.load(SHIPPED).spec
     assert main(["export", "net", "--onnx", str(tmp_path / "net.onnx")]) == 0
-    assert "encoding [n, 822] in; logits, action and value out" in capsys.readouterr().out
+    assert f"encoding [n, {spec.layout.size}] in; logits, action and value out" in capsys.readouterr().out
     session = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
-    elsewhere = PolicyAgent(lambda encodings, masks: session.run(["action"], {"encoding": encodings})[0])
+    elsewhere = PolicyAgent(lambda encodings, masks: session.run(["action"], {"encoding": encodings})[0], pad=spec.pad)
     one, other = (play(Rules(), [agent], [0] * 4, np.arange(60)).points for agent in (make("net"), elsewhere))
     assert (one == other).all(axis=1).mean() > 0.95, "rounding may decide between two actions that are equally good"
 

@@ -278,7 +278,7 @@ def test_a_learner_of_best_responses_begins_with_the_victim_or_the_network_of_th
     assert (one.start, one.learning_seats, two.learning_seats) == ("net", 1, 2)
     assert one.opponents == ("net?sample",)
     assert (one.opponent_share, one.eval_seats(Rules()), one.judges_itself) == (1.0, 1, False)
-    assert other.start == ""
+    assert (other.start, other.spec.layout.size) == ("net", layout(lookup(Rules(num_players=3)), pad=other.pad).size)
     assert dataclasses.replace(two, learning_seats=3).eval_seats(Rules.parse("two_player")) == 1, "never all seats"
     with pytest.raises(TrainError, match=r"minutes=-1: must be above 0"):
         plans(("rule",), (1,), rules="standard", minutes=-1)
@@ -297,5 +297,5 @@ def test_a_short_best_response_is_measured_on_fresh_deals(tmp_path: Path, capsys
 @pytest.mark.slow
 def test_a_learner_finds_that_random_can_be_beaten(tmp_path: Path) -> None:
     (plan,) = plans(("random",), (1,), rules="standard", minutes=0.5, start="", out=tmp_path)
-    answer = respond(plan, 200)
+    answer = respond(dataclasses.replace(plan, minutes=None, decisions=400_000), 200)
     assert answer.gain > 3 + 3 * answer.error

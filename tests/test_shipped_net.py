@@ -13,8 +13,8 @@ import pytest
 
 from hearts_agents import AgentError, make
 from hearts_agents import net as net_module
-from hearts_agents.net import SHIPPED, Net
-from hearts_agents.net_file import NetError
+from hearts_agents.net import SHIPPED, Net, NetAgent
+from hearts_agents.net_file import NetError, NetSpec
 from hearts_env import Rules
 from hearts_env.cards import bit
 from hearts_env.encode import encode_packed, layout
@@ -58,16 +58,18 @@ def test_it_plays_legally_under_all_rules_for_four(variant: str) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3, 5, 6, 7])
-def test_it_refuses_other_numbers_of_players_in_a_sentence(players: int) -> None:
+def test_a_network_without_padding_refuses_other_numbers_of_players_in_a_sentence(players: int) -> None:
+    spec = NetSpec(rules=Rules(), width=4, blocks=1)
+    four = NetAgent(Net(spec, {name: np.zeros(shape, np.float32) for name, shape in spec.shapes.items()}))
     with pytest.raises(NetError, match=f"trained for 4 players without padding and cannot play with {players}"):
-        make("net").act(views(Rules(num_players=players), 0))
+        four.act(views(Rules(num_players=players), 0))
 
 
 @pytest.mark.parametrize("steps", [0, 12, 40])
 def test_loops_and_arrays_give_the_same_outputs(steps: int) -> None:
     pytest.importorskip("numba", reason="the compiled executor needs numba, from the extra fast")
     net, seen = Net.load(SHIPPED), views(Rules(), steps)
-    packed = encode_packed(layout(seen.lookup), seen)
+    packed = encode_packed(layout(seen.lookup, pad=net.spec.pad), seen)
 
     def outputs(executor: Executor) -> np.ndarray:
         with using(executor):
