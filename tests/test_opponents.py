@@ -297,5 +297,5 @@ def test_a_short_best_response_is_measured_on_fresh_deals(tmp_path: Path, capsys
 @pytest.mark.slow
 def test_a_learner_finds_that_random_can_be_beaten(tmp_path: Path) -> None:
     (plan,) = plans(("random",), (1,), rules="standard", minutes=0.5, start="", out=tmp_path)
-    answer = respond(dataclasses.replace(plan, minutes=None, decisions=400_000), 200)
-    assert answer.gain > 3 + 3 * answer.error
+    answer = respond(dataclasses.replace(plan, minutes=None, decisions=500_000), 200)
+    assert answer.gain > 2 + 3 * answer.error
