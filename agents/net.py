@@ -138,7 +138,8 @@ class NetAgent:
     def values(self, view: View) -> NDArray[np.float64]:
         """The payoff that each viewer may expect, in points, float64 [N].
 
-        It has learned them at decisions with a choice, with copies of itself in the other seats.
+        It has learned them at decisions with a choice, with copies of itself in the other seats.  In a game with scores
+        they are what the deal adds to the chance to win, where `spec.games` says so.
         """
         _, values, _ = self._outputs(view)
         return values.astype(np.float64) / self.net.spec.reward_scale

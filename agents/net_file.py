@@ -41,6 +41,9 @@ class NetSpec:
     reward_scale: float = 0.1
     """Reward per point of payoff in what its values foretell; files that don't say have this one."""
 
+    games: bool = False
+    """Has it learned deals within games too? Its values there are of what `win_chance.payoff_at` says."""
+
     @property
     def layout(self) -> Layout:
         """The layout of its encodings."""
@@ -69,6 +72,7 @@ class NetSpec:
             "width": self.width,
             "blocks": self.blocks,
             "reward_scale": self.reward_scale,
+            "games": self.games,
             "package_version": package_version(),
         }
 
@@ -136,6 +140,7 @@ def _parsed_spec(file: Path, header: dict[str, Any]) -> NetSpec:
             width=int(header["width"]),
             blocks=int(header["blocks"]),
             reward_scale=float(header.get("reward_scale", NetSpec.reward_scale)),
+            games=header.get("games") is True,
         )
         if not 0 < spec.reward_scale < math.inf:
             raise ValueError(f"reward_scale {spec.reward_scale}")

@@ -70,7 +70,7 @@ def _net_search(name: str, detail: str) -> Agent:
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
     worlds, seconds = _limits(name, limit)
-    return SearchAgent(worlds, name, seconds=seconds, base=net, judge=net.values)
+    return SearchAgent(worlds, name, seconds=seconds, base=net, judge=net.values, to_win=net.net.spec.games)
 
 
 def _exec(name: str, detail: str) -> Agent:

@@ -43,8 +43,8 @@ class SearchAgent:
 
         base: the policy that it starts from and plays the worlds out with; the rule agent if not given.  judge: where
         play-outs end after a few tricks, what the viewers' payoffs would be; without it they go on to the end.
-        to_win: where the seats have scores already, a deal is worth what it adds to the chance to win the game; else,
-        and with a judge, every deal is played for its points.
+        to_win: where the seats have scores already, a deal is worth what it adds to the chance to win the game, which a
+        judge must then tell too (`win_chance.payoff_at`); else every deal is played for its points.
         """
         self.name = name
         self.worlds = worlds

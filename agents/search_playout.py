@@ -43,8 +43,8 @@ class Policies:
     judge: Judge | None = None
     """None: play-outs go on to the end of the deal."""
     to_win: bool = False
-    """In the middle of a game a deal is worth what it adds to the chance to win; else, and where a judge says what
-    a deal is worth, it is worth its payoff."""
+    """In the middle of a game a deal is worth what it adds to the chance to win; else it is worth its payoff.  A judge
+    should see it the same way."""
 
     @staticmethod
     def of(base: Agent, judge: Judge | None = None, to_win: bool = False) -> Policies:
@@ -157,7 +157,7 @@ def worth(info: Lookup) -> int:
 
 def _paid(info: Lookup, policies: Policies, scores: Counts, points: Counts, seat: Ints) -> Numbers:
     """What L deals are worth to a seat each, float64 [L].  scores: [L, P] before them.  points: [L, P], of them."""
-    if policies.to_win and policies.judge is None:
+    if policies.to_win:
         paid = payoff_at(info, scores.astype(np.int64), points.astype(np.int64))
     else:
         paid = payoff(info, points)

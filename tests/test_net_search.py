@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from hearts_agents import AgentError, make
 from hearts_agents.net import SHIPPED, Net, NetAgent
+from hearts_agents.net_file import read_net
 from hearts_agents.search import SearchAgent
 from hearts_agents.search_lines import Lines
 from hearts_agents.search_playout import JUDGED_TRICKS, Policies, outcomes, play_out
@@ -55,6 +61,23 @@ def test_play_outs_of_a_network_are_the_games_that_it_plays(plays: int) -> None:
     judged = play_out(INFO, tried, seen.seat, actions, np.zeros(24, np.bool_), Policies.of(agent))
     assert np.isnan(judged).all()
     assert payoff(INFO, tried.points) == pytest.approx(payoff(INFO, to_the_end(state, agent).points))
+
+
+@pytest.mark.parametrize("games", [True, False])
+def test_a_line_that_ends_the_deal_is_worth_what_the_network_has_learned_a_deal_to_be_worth(
+    games: bool, tmp_path: Path
+) -> None:
+    spec, tensors = read_net(SHIPPED)
+    header = {"hearts": json.dumps(replace(spec, games=games).to_json())}
+    save_file(tensors, tmp_path / "net.safetensors", header)
+    state = after(dealt(Rules(), np.arange(24) * 4 + 3), 40)
+    state.scores[:] = [90, 3, 95, 40]
+    seen = view(INFO, state)
+    choices = np.flatnonzero(count(seen.legal) > 1)
+    with_scores, search = seen.take(choices), make(f"net+search:4:{tmp_path}")
+    found = [each.payoff for row in search.explain(with_scores) for each in row]  # type: ignore[attr-defined]
+    points = SearchAgent(4, base=net(), judge=net().values, to_win=False).explain(with_scores)
+    assert (found == [each.payoff for row in points for each in row]) is not games
 
 
 def test_a_judge_is_asked_at_the_viewers_next_choice_after_the_tricks_and_its_word_counts() -> None:

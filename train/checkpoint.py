@@ -103,7 +103,7 @@ def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown
     # The first checkpoints don't tell the scale.
     written = {"reward_scale": NetSpec.reward_scale, **header.get("net", {})}
     expected = net.spec.to_json()
-    for name in expected.keys() - {"package_version"}:
+    for name in expected.keys() - {"package_version", "games"}:  # what may change in a run
         if written.get(name) != expected[name]:
             raise CheckpointError(
                 f"cannot resume from {run}: its checkpoint has {name}={written.get(name)!r:.60}, "

@@ -146,8 +146,14 @@ class TrainConfig:
     @property
     def spec(self) -> NetSpec:
         """The network that is trained.  Raises RulesError for rules that do not parse."""
-        rules = Rules.parse(self.rules)
-        return NetSpec(rules=rules, pad=self.pad, width=self.width, blocks=self.blocks, reward_scale=self.reward_scale)
+        return NetSpec(
+            rules=Rules.parse(self.rules),
+            pad=self.pad,
+            width=self.width,
+            blocks=self.blocks,
+            reward_scale=self.reward_scale,
+            games=self.game_share > 0,
+        )
 
     @property
     def all_rules(self) -> list[Rules]:
