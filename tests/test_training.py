@@ -1,5 +1,6 @@
 """Self-play training: returns, the rollout buffer, runs that stop and go on, and what they leave behind."""
 
+import contextlib
 import dataclasses
 import errno
 import json
@@ -27,7 +28,7 @@ from hearts_env.lookup import Lookup, lookup  # noqa: E402
 from hearts_env.rules import RulesError  # noqa: E402
 from hearts_env.scoring import is_over, reset_exact  # noqa: E402
 from hearts_env.state import State  # noqa: E402
-from hearts_train import checkpoint  # noqa: E402
+from hearts_train import checkpoint, report  # noqa: E402
 from hearts_train.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
 from hearts_train.cli import main  # noqa: E402
 from hearts_train.config import resumed  # noqa: E402
@@ -37,7 +38,7 @@ from hearts_train.league import duplicate_payoffs, duplicate_wins, fresh_ids, me
 from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.others import lineups  # noqa: E402
 from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
-from hearts_train.report import read_metrics  # noqa: E402
+from hearts_train.report import Report, read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.rollout import Rollout, drawn_scores, most_decisions  # noqa: E402
 from hearts_train.running import SHOWN, shared_state  # noqa: E402
@@ -411,6 +412,20 @@ def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(t
     assert make(f"net:{run}").name == f"net:{run}"
     for number in (2, 3, 4, 7):
         duplicate_payoffs(Rules(num_players=number), make(f"net:{run}"), "random", np.arange(2))
+
+
+def test_the_running_line_shows_the_run_s_own_rules_and_an_evaluation_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "_PLAIN_EVERY_S", -1)
+    place = {"decisions": 9, "minutes": 1.0, "decisions_per_s": 5.0}
+    met = {f"{key}/{name}": 1.5 for name in ("rule", "rule num_players=3", "random") for key in ("payoff", "payoff_se")}
+    with contextlib.closing(Report(tmp_path, 0)) as told:
+        told.evaluation({**place, **met})
+        told.iteration(place, 0.5)
+    evaluated, running = capsys.readouterr().out.splitlines()
+    assert "rule num_players=3 +1.50 ± 1.50, random" in evaluated
+    assert running.endswith("5/s  vs rule +1.50 ± 1.50  vs random +1.50 ± 1.50")
 
 
 def test_workers_play_different_rules_at_the_same_time() -> None:

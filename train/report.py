@@ -93,7 +93,9 @@ class Report:
 
     def _text(self, metrics: Metrics) -> str:
         speed = f"{metrics['decisions'] / 1e6:.2f}M, {metrics['decisions_per_s']:,.0f}/s"
-        return "  ".join([speed, *(f"vs {payoff}" for payoff in self._versus.values())])
+        # Under the run's own rules; "rule num_players=3" is told where it is measured.
+        own = [name for name in self._versus if not any(name.startswith(f"{other} ") for other in self._versus)]
+        return "  ".join([speed, *(f"vs {self._versus[name]}" for name in own)])
 
     def _write(self, metrics: Metrics) -> None:
         self._file.write(json.dumps(metrics) + "\n")
