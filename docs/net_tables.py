@@ -8,7 +8,9 @@ from typing import Any
 
 from markdown_table import table
 
-FACTS = Path(__file__).resolve().parent.parent / "agents" / "net.json"
+ROOT = Path(__file__).resolve().parent.parent
+FACTS = ROOT / "agents" / "net.json"
+CURVE = ROOT / "benchmarks" / "results" / "net_curve.json"
 
 
 def net_made() -> str:
@@ -61,6 +63,21 @@ def _seats(row: dict[str, Any]) -> str:
 
 def _payoff(row: dict[str, Any]) -> str:
     return f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}"
+
+
+def net_curve() -> str:
+    """How strong the networks of the run were on the way."""
+    kept: dict[str, Any] = json.loads(CURVE.read_text(encoding="utf-8"))
+    rows = [
+        (
+            f"{point['decisions'] / 1e6:,.0f} M",
+            f"{point['minutes']:.0f}",
+            *("{:+.2f} ± {:.2f}".format(*point[name]) if name in point else "" for name in kept["against"]),
+        )
+        for point in kept["points"]
+    ]
+    opponents = ("the run's last network" if name == "last" else f"`{name}`" for name in kept["against"])
+    return table(("decisions", "minutes", *(f"against {name}" for name in opponents)), rows)
 
 
 def net_settings() -> str:
