@@ -74,7 +74,7 @@ def game_payoff(info: Lookup, scores: Ints, points: Ints) -> Numbers:
     """How much a deal adds to each seat's chance to win the game, as points of a deal, float64 [N, P].
 
     scores: int64 [N, P] before the deal.  points: int64 [N, P], what it adds.  A point is what one more would cost a
-    seat if all were level, as far from the target: there it is the `payoff`, as long as few points are made.
+    seat if all were level, as far from the target; far from it that is the `payoff`, as long as few points are made.
     """
     gains = win_chance(info, reset_exact(info, scores + points)) - win_chance(info, scores)
     return gains / _worth_of_a_point(info, scores)[:, None]
@@ -118,9 +118,11 @@ def in_packs(info: Lookup, scores: Ints) -> tuple[Numbers, Numbers]:
 
 
 def _worth_of_a_point(info: Lookup, scores: Ints) -> Numbers:
-    """By how much a point changes a chance where all are level, as far from the target; float64 [N]."""
+    """By how much a point changes a chance where all are level, as far from the target; float64 [N].
+
+    But for what a smaller score counts on top, however small: with that the end of a game would seem worth little.
+    """
     curve, sides, (_, distance) = curve_of(info), competitors(info), in_packs(info, scores)
     lead = 1 / (curve.base + curve.growth * np.sqrt(distance))
-    step = curve.step * np.exp(-distance / curve.fade) / curve.reach
-    worth: Numbers = (sides - 1) / sides * (lead / sides + step) / (info.penalty_points or 1)
+    worth: Numbers = (sides - 1) / sides**2 * lead / (info.penalty_points or 1)
     return worth

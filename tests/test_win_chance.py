@@ -89,12 +89,25 @@ def test_a_reset_at_the_target_is_reckoned_with() -> None:
     assert exact > less + 10
 
 
-def test_where_all_are_level_a_point_is_worth_a_point() -> None:
+def test_where_all_are_level_and_far_from_the_target_a_point_is_worth_a_point() -> None:
     for rules in (*ALL_SEATS, TEAMS):
         info = lookup(rules)
         points = np.eye(rules.num_players, dtype=np.int64)
-        gains = game_payoff(info, np.full(points.shape, rules.target * 2 // 5 // (1 + info.teams)), points)
-        assert gains == pytest.approx(payoff(info, points), rel=0.1)
+        assert game_payoff(info, np.zeros(points.shape, np.int64), points) == pytest.approx(
+            payoff(info, points), rel=0.12
+        )
+
+
+def test_a_deal_late_in_a_game_is_not_worth_less_than_an_early_one() -> None:
+    """What learns from it would else hear little of the deals that decide."""
+    rng, ids = np.random.default_rng(0), np.arange(2000)
+    points = play(Rules(), [make("rule")], [0] * 4, ids).points.astype(np.int64)
+    spread = {}
+    for most in (20, 50, 80, 99):
+        scores = rng.integers(0, most, (len(ids), 4))
+        scores[ids, ids % 4] = most
+        spread[most] = game_payoff(INFO, scores, points).std()
+    assert all(0.9 * spread[20] < late < 2 * spread[20] for late in spread.values()), spread
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(num_players=3), TEAMS], ids=lambda rules: rules.show())

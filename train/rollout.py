@@ -210,10 +210,10 @@ class Rollout:
 def drawn_scores(lookup: Lookup, tables: int, share: float, rng: np.random.Generator) -> Ints:
     """Scores of games that are not over, at about so large a share of the tables; int64 [tables, P], 0 at the others.
 
-    Each seat's is uniform below a limit, which is uniform below the target: leads and distances of all sizes.
+    Each seat's is uniform below a limit, itself below the target and the likelier the larger: leads and distances of
+    all sizes, and many late in a game, where they count most.
     """
-    target = lookup.rules.target
-    limits = rng.integers(1, target + 1, (tables, 1)) * (rng.random((tables, 1)) < share)
+    limits = lookup.rules.target * np.sqrt(rng.random((tables, 1))) * (rng.random((tables, 1)) < share)
     scores: Ints = (rng.random((tables, lookup.num_players)) * limits).astype(np.int64)
     scores[is_over(lookup, scores)] = 0
     return scores
