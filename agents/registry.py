@@ -106,7 +106,7 @@ AGENTS: dict[str, Entry] = {
     ),
     "net": Entry(
         "net[:PATH][?sample]",
-        "a trained network: the one in this package, for four players, or that of a run directory or a file",
+        "a trained network: the one in this package, for 2 to 7 players, or that of a run directory or a file",
         "nothing; hearts_env[fast] to be quick",
         _net,
     ),
