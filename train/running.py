@@ -94,7 +94,9 @@ def same_inputs(old: NetSpec, new: NetSpec) -> Ints:
     At a table like the old one's they are the same bits.  A seat that the old one has not is taken for its last one,
     and a number of players that it was not made for is taken for its own.
     """
-    found = np.empty(new.layout.size, np.int64)
+    found = np.arange(new.layout.size)
+    if new.layout == old.layout:
+        return found
     for block, before in zip(new.layout.blocks, old.layout.blocks, strict=True):
         place = np.arange(block.size)
         if block.per_seat:
