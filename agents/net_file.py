@@ -40,7 +40,6 @@ class NetSpec:
     blocks: int = 3
     reward_scale: float = 0.1
     """Reward per point of payoff in what its values foretell; files that don't say have this one."""
-
     games: bool = False
     """Has it learned deals within games too? Its values there are of what `win_chance.payoff_at` says."""
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from matplotlib.figure import Figure
 
 from hearts_agents import make
 from hearts_agents.net_file import read_tensors, weights_file
 from hearts_env.rules import Rules
 from hearts_train.checkpoint import PAST_NAME
+from hearts_train.curve import Point, draw
 from hearts_train.league import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_train.machine import commit, machine, versions
 
@@ -27,6 +27,7 @@ RESULTS = Path(__file__).resolve().parent / "results" / "net_curve.json"
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "net_curve.png"
 LAST = "last"
 """As an opponent: the last weights of the run."""
+LAST_IN_WORDS = "the run's last network"
 
 
 @dataclass(frozen=True)
@@ -59,30 +60,21 @@ class NetCurve:
         return {"deals": self.deals, "seed": self.seed, **origin, "against": list(self.against), "points": points}
 
 
-def draw(content: dict[str, Any]) -> Figure:
-    """Payoff against each opponent over decisions and over minutes, with a standard error."""
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    for axis, (key, label, unit) in zip(
-        panels, (("decisions", "million decisions", 1e6), ("minutes", "minutes", 1)), strict=True
-    ):
-        for opponent in content["against"]:
-            met = [point for point in content["points"] if opponent in point]
-            values, errors = zip(*(point[opponent] for point in met), strict=True)
-            name = "the run's last network" if opponent == LAST else opponent
-            at = [point[key] / unit for point in met]
-            axis.errorbar(at, values, errors, marker="o", markersize=3, capsize=2, label=f"against {name}")
-        axis.axhline(0, color="gray", linewidth=0.8)
-        axis.set_xlabel(label)
-        axis.grid(alpha=0.3)
-    panels[0].set_ylabel("payoff in points per seat and deal")
-    panels[0].legend()
-    figure.suptitle(f"two seats each, {content['deals']:,} fresh deal ids, one standard error", fontsize=10)
-    return figure
+def curves(content: dict[str, Any]) -> dict[str, list[Point]]:
+    """Payoff against each opponent."""
+    return {
+        f"against {LAST_IN_WORDS if opponent == LAST else opponent}": [
+            Point(point["decisions"], point["minutes"], *point[opponent])
+            for point in content["points"]
+            if opponent in point
+        ]
+        for opponent in content["against"]
+    }
 
 
 if __name__ == "__main__":
     content = tyro.cli(NetCurve)()
     RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    draw(content).savefig(PICTURE, dpi=120)
+    title = f"two seats each, {content['deals']:,} fresh deal ids, one standard error"
+    draw(curves(content), title).savefig(PICTURE, dpi=120)
     print(f"{RESULTS} and {PICTURE} written; `make docs` puts the numbers into docs/training.md")
