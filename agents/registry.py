@@ -15,6 +15,8 @@ from hearts_env.agent import Agent
 
 FOR_POINTS = "?points"
 """Written after `search`, it plays each deal of a game for its points."""
+SOFT = "?soft"
+"""Written after `search` or `net+search`, it draws what it does, the likelier the better it looks."""
 
 
 class AgentError(ValueError):
@@ -44,8 +46,9 @@ def _rule(name: str, detail: str) -> Agent:
 
 
 def _search(name: str, detail: str) -> Agent:
-    worlds, seconds = _limits(name, detail.removesuffix(FOR_POINTS))
-    return SearchAgent(worlds, name, seconds=seconds, to_win=not detail.endswith(FOR_POINTS))
+    limit = detail.removesuffix(SOFT)
+    worlds, seconds = _limits(name, limit.removesuffix(FOR_POINTS))
+    return _soft(detail, SearchAgent(worlds, name, seconds=seconds, to_win=not limit.endswith(FOR_POINTS)))
 
 
 def _net(name: str, detail: str) -> Agent:
@@ -62,15 +65,24 @@ def _net_search(name: str, detail: str) -> Agent:
     from hearts_agents.net import Net, NetAgent, weights_of
     from hearts_agents.net_file import NetError
 
-    first, _, rest = detail.partition(":")
+    first, _, rest = detail.removesuffix(SOFT).partition(":")
     told = re.fullmatch(r"(\d+)(ms)?", first, re.ASCII) is not None
-    limit, path = (first, rest) if told else ("", detail)
+    limit, path = (first, rest) if told else ("", detail.removesuffix(SOFT))
     try:
         net = NetAgent(Net.load(weights_of(path or "net")), "net")
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
     worlds, seconds = _limits(name, limit)
-    return SearchAgent(worlds, name, seconds=seconds, base=net, judge=net.values, to_win=net.net.spec.games)
+    search = SearchAgent(worlds, name, seconds=seconds, base=net, judge=net.values, to_win=net.net.spec.games)
+    return _soft(detail, search)
+
+
+def _soft(detail: str, search: SearchAgent) -> Agent:
+    if not detail.endswith(SOFT):
+        return search
+    from hearts_agents.search_soft import SoftSearchAgent
+
+    return SoftSearchAgent(search, search.name)
 
 
 def _exec(name: str, detail: str) -> Agent:
@@ -99,7 +111,7 @@ AGENTS: dict[str, Entry] = {
         _rule,
     ),
     "search": Entry(
-        "search[:N[ms]][?points]",
+        "search[:N[ms]][?points][?soft]",
         "leaves what `rule` would do where another choice does better in N worlds, or in those that N ms allow",
         "nothing; hearts_env[fast] to be quick",
         _search,
@@ -111,7 +123,7 @@ AGENTS: dict[str, Entry] = {
         _net,
     ),
     "net+search": Entry(
-        "net+search[:N[ms]][:PATH]",
+        "net+search[:N[ms]][:PATH][?soft]",
         "leaves what `net` (or the network at PATH) would do where another choice does better, as `search` does",
         "nothing; hearts_env[fast] to be quick",
         _net_search,

@@ -18,7 +18,7 @@ from hearts_env.view import View
 
 MOST_WORLDS = 1 << 16
 """Worlds where time is the only limit."""
-_VIEWS = 256
+VIEWS = 256
 """Views thought about at once: it bounds the memory, and changes nothing else."""
 _KEPT = 1 << 14
 
@@ -52,14 +52,19 @@ class SearchAgent:
         self._policies = Policies.of(base or RuleAgent(), judge, to_win)
         self._passes: OrderedDict[tuple[object, ...], int] = OrderedDict()
 
+    @property
+    def base(self) -> Agent:
+        """The policy that it starts from."""
+        return self._policies.base
+
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
         actions = self._policies.base.act(view)
         choices, passes = count(view.legal) > 1, view.phase == PASS
         for rows, think in ((choices & ~passes, self._play), (choices & passes, self._pick)):
             numbers = np.flatnonzero(rows)
-            for begin in range(0, len(numbers), _VIEWS):
-                part = numbers[begin : begin + _VIEWS]
+            for begin in range(0, len(numbers), VIEWS):
+                part = numbers[begin : begin + VIEWS]
                 actions[part] = think(view.take(part), actions[part])
         return actions
 
@@ -71,13 +76,19 @@ class SearchAgent:
         """
         found: list[list[Candidate]] = [[] for _ in range(len(view))]
         for row in np.flatnonzero(count(view.legal) > 1):
-            one = view.take(np.array([row]))
-            first = before_picks(one) if one.phase[0] == PASS else one
-            lines = self._pass_lines(first) if one.phase[0] == PASS else self._play_lines(first)
-            if also is not None:
-                lines = with_also(lines, also[row : row + 1])
-            found[row] = _candidates(self._race(first, lines))
+            here = np.array([row])
+            found[row] = _candidates(self.race(view.take(here), None if also is None else also[here]))
         return found
+
+    def race(self, view: View, also: Ints | None = None) -> Race:
+        """What comes of each line of N views with a choice, which all play or all pass.
+
+        A pass is thought out from before the first pick.  also: int64 [N, D], see `explain`.
+        """
+        passes = view.phase[0] == PASS
+        first = before_picks(view) if passes else view
+        lines = self._pass_lines(first) if passes else self._play_lines(first)
+        return self._race(first, lines if also is None else with_also(lines, also))
 
     def _play(self, view: View, base: Ints) -> Ints:
         known = self._race(view, self._play_lines(view, base))

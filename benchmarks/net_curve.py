@@ -1,8 +1,8 @@
 """How strong the networks of a run were in the course of its training: `python benchmarks/net_curve.py RUN`.
 
 All weights that it kept (`hearts train --past-every-decisions`) and its last ones meet some agents, two seats each
-in every rotation, on the same fresh deal ids.  Writes benchmarks/results/net_curve.json and docs/images/net_curve.png,
-from which docs/training.md is made.
+in every rotation, on the same fresh deal ids.  Writes benchmarks/results/NAME.json and docs/images/NAME.png, from which
+docs/training.md is made: NAME is `net_curve` for the run of the network in the package.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from hearts_train.curve import Point, draw
 from hearts_train.league import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_train.machine import commit, machine, versions
 
-RESULTS = Path(__file__).resolve().parent / "results" / "net_curve.json"
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "net_curve.png"
+RESULTS = Path(__file__).resolve().parent / "results"
+PICTURES = Path(__file__).resolve().parent.parent / "docs" / "images"
 LAST = "last"
 """As an opponent: the last weights of the run."""
 LAST_IN_WORDS = "the run's last network"
@@ -38,6 +38,8 @@ class NetCurve:
     """The run directory."""
     against: tuple[str, ...] = ("rule", LAST)
     """Agents that each meets; `last` is the run's last network."""
+    name: str = "net_curve"
+    """Of the files that are written."""
     deals: int = 4000
     """Deal ids of each match."""
     seed: int = 1
@@ -73,8 +75,10 @@ def curves(content: dict[str, Any]) -> dict[str, list[Point]]:
 
 
 if __name__ == "__main__":
-    content = tyro.cli(NetCurve)()
-    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    asked = tyro.cli(NetCurve)
+    content = asked()
+    results, picture = RESULTS / f"{asked.name}.json", PICTURES / f"{asked.name}.png"
+    results.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     title = f"two seats each, {content['deals']:,} fresh deal ids, one standard error"
-    draw(curves(content), title).savefig(PICTURE, dpi=120)
-    print(f"{RESULTS} and {PICTURE} written; `make docs` puts the numbers into docs/training.md")
+    draw(curves(content), title).savefig(picture, dpi=120)
+    print(f"{results} and {picture} written; `make docs` puts the numbers into docs/training.md")

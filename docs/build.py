@@ -350,6 +350,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "net_plays": net_tables.net_plays,
     "net_others": net_tables.net_others,
     "net_curve": net_tables.net_curve,
+    "hour_curve": lambda: net_tables.net_curve("hour_curve"),
     "net_settings": net_tables.net_settings,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)

@@ -10,7 +10,7 @@ from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
 FACTS = ROOT / "agents" / "net.json"
-CURVE = ROOT / "benchmarks" / "results" / "net_curve.json"
+RESULTS = ROOT / "benchmarks" / "results"
 
 
 def net_made() -> str:
@@ -65,9 +65,9 @@ def _payoff(row: dict[str, Any]) -> str:
     return f"{row['payoff']:+.2f} ± {row['payoff_se']:.2f}"
 
 
-def net_curve() -> str:
-    """How strong the networks of the run were on the way."""
-    kept: dict[str, Any] = json.loads(CURVE.read_text(encoding="utf-8"))
+def net_curve(name: str = "net_curve") -> str:
+    """How strong the networks of a run were on the way.  name: of the file."""
+    kept: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     rows = [
         (
             f"{point['decisions'] / 1e6:,.0f} M",

@@ -22,7 +22,7 @@ from hearts_env.state import PASS, State
 from hearts_env.view import View, view
 from tables import random_pair
 
-NAMES = ("random", "random:1", "rule", "search:3", "net", "net?sample", "net+search:3")
+NAMES = ("random", "random:1", "rule", "search:3", "search:3?soft", "net", "net?sample", "net+search:3")
 """The agents that need nothing from outside; `net` is here one for any number of players, that has learned nothing."""
 NEEDING = {"exec", "human"}
 """Kinds of agents that need a program or a person: tests of their own."""
@@ -200,7 +200,16 @@ def test_what_an_agent_draws_from_is_legal_and_what_it_explains_is_what_it_does(
 
 
 def test_agents_are_made_by_name_and_wrong_names_are_refused() -> None:
-    for name in ("random", "random:3", "rule", "search", "search:5"):
+    for name in (
+        "random",
+        "random:3",
+        "rule",
+        "search",
+        "search:5",
+        "search?soft",
+        "search:5?points?soft",
+        "net+search:3?soft",
+    ):
         agent = make(name)
         assert isinstance(agent, Agent)
         assert agent.name == name

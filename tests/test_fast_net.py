@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numba", reason="the compiled update needs numba, from the extra fast")
 
-from hearts_env.cards import lowest  # noqa: E402
+from hearts_env.cards import NUM_ACTIONS, lowest, members  # noqa: E402
 from hearts_env.executor import Executor, using  # noqa: E402
 from hearts_train.checkpoint import Progress, load_checkpoint, save_checkpoint  # noqa: E402
 from hearts_train.config import TrainConfig  # noqa: E402
@@ -24,7 +24,14 @@ from hearts_train.running import shared_state  # noqa: E402
 
 CONFIG = TrainConfig(workers=1, tables=48, width=32, blocks=2)
 GAMES = ["standard", "two_player", "partnership", "omnibus"]
-NETS = [{"blocks": 0}, {"blocks": 1}, {"blocks": 3}, {"aux": 0.3}, {"aux": 0.3, "pad": True}]
+NETS = [
+    {"blocks": 0},
+    {"blocks": 1},
+    {"blocks": 3},
+    {"aux": 0.3},
+    {"critic": True},
+    {"aux": 0.3, "critic": True, "pad": True},
+]
 
 
 def learner(executor: Executor, **changes: Any) -> Learner:
@@ -48,13 +55,14 @@ def played(made: Learner) -> Batch:
 
 
 @pytest.mark.parametrize("rules", GAMES)
-@pytest.mark.parametrize("pad", [False, True])
-def test_both_policies_draw_the_same_actions(rules: str, pad: bool) -> None:
-    fast, plain = (learner(executor, rules=rules, pad=pad) for executor in ("compiled", "numpy"))
+@pytest.mark.parametrize("changes", [{}, {"pad": True}, {"critic": True}, {"critic": True, "pad": True}], ids=str)
+def test_both_policies_draw_the_same_actions(rules: str, changes: dict[str, Any]) -> None:
+    fast, plain = (learner(executor, rules=rules, **changes) for executor in ("compiled", "numpy"))
     batch = played(plain)
     assert fast.fast is not None
     uniforms = np.random.default_rng(2).random(len(batch.actions), np.float32)
-    mine, theirs = fast.fast.policy(batch.packed, batch.legal, uniforms), plain._torch_policy(*batch[:2], uniforms)
+    seen = (batch.packed, batch.legal, batch.unseen, uniforms)
+    mine, theirs = fast.fast.policy(*seen), plain._torch_policy(*seen)
     same = mine[0] == theirs[0]
     assert same.mean() > 0.999, "rounding decides only where a draw falls between two actions"
     assert (batch.legal >> mine[0] & 1).all()
@@ -75,18 +83,41 @@ def test_both_gradients_and_losses_agree(rules: str, changes: dict[str, Any]) ->
     assert torch.allclose(fast.flat.grad, plain.flat.grad, rtol=1e-3, atol=1e-5 * largest)
     for made in (fast, plain) if "aux" in changes else ():
         assert made.flat.named(made.flat.grad)["guess.weight"].any()
+    for made in (fast, plain) if "critic" in changes else ():
+        assert made.flat.named(made.flat.grad)["critic.stem.weight"].any()
 
 
 @pytest.mark.parametrize("aux", [0.0, 0.3])
 def test_both_gradients_agree_where_a_teacher_is_imitated(aux: float) -> None:
     fast, plain = (learner(executor, aux=aux) for executor in ("compiled", "numpy"))
     batch = played(plain)
-    batch = batch._replace(actions=lowest(batch.legal))
+    chances = np.random.default_rng(3).random((len(batch.actions), NUM_ACTIONS)) * members(batch.legal, NUM_ACTIONS)
+    chances[::3] = np.eye(NUM_ACTIONS)[lowest(batch.legal)][::3]  # some of a teacher who is sure
+    batch = batch._replace(taught=(chances / chances.sum(axis=1, keepdims=True)).astype(np.float32))
     terms = [made._gradient(batch, 0.02, imitates=True) for made in (fast, plain)]
     assert terms[0] == pytest.approx(terms[1], rel=1e-4, abs=1e-5)
     assert terms[0][3:5] == [0, 0], "no ratio counts"
     largest = float(plain.flat.grad.abs().max())
     assert torch.allclose(fast.flat.grad, plain.flat.grad, rtol=1e-3, atol=1e-5 * largest)
+
+
+@pytest.mark.parametrize("changes", [{}, {"aux": 0.3, "critic": True}], ids=str)
+def test_in_bfloat16_gradient_and_policy_are_about_the_same(changes: dict[str, Any]) -> None:
+    plain = learner("numpy", **changes)
+    config = dataclasses.replace(CONFIG, precision="bfloat16", **changes)
+    rough = Learner(0, config, shared_state(config))
+    assert rough.fast is None, "the compiled update knows float32 alone"
+    rough.flat.state.copy_(plain.flat.state)
+    batch = played(plain)
+    seen = (batch.packed, batch.legal, batch.unseen, np.full(len(batch.actions), 0.5, np.float32))
+    mine, theirs = rough._torch_policy(*seen), plain._torch_policy(*seen)
+    assert mine[2] == pytest.approx(theirs[2], abs=0.1)
+    assert (mine[0] == theirs[0]).mean() > 0.9
+    assert {column.dtype for column in mine} == {column.dtype for column in theirs}
+    terms = [made._gradient(batch, 0.02) for made in (rough, plain)]
+    assert terms[0] == pytest.approx(terms[1], rel=0.05, abs=0.02)
+    assert rough.flat.grad.dtype == torch.float32
+    assert float(torch.cosine_similarity(rough.flat.grad, plain.flat.grad, dim=0)) > 0.99
 
 
 def test_a_gradient_is_added_to_the_one_that_stands() -> None:
@@ -111,9 +142,9 @@ def test_actions_of_almost_no_probability_give_finite_gradients() -> None:
     assert fast.flat.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("aux", [0.0, 0.1])
-def test_both_learn_the_same_from_the_same_deals(aux: float) -> None:
-    fast, plain = (learner(executor, minibatch=128, aux=aux) for executor in ("compiled", "numpy"))
+@pytest.mark.parametrize("changes", [{}, {"aux": 0.1}, {"critic": True}, {"same_deal": 4, "moon_share": 0.5}], ids=str)
+def test_both_learn_the_same_from_the_same_deals(changes: dict[str, Any]) -> None:
+    fast, plain = (learner(executor, minibatch=128, **changes) for executor in ("compiled", "numpy"))
     metrics = [made.iterate(0, 0, made.config.pace(Progress())) for made in (fast, plain)]
     assert metrics[0]["decisions"] == metrics[1]["decisions"]
     for name in ("policy_loss", "value_loss", "entropy", "kl", "grad_norm", "explained_variance"):

@@ -60,7 +60,7 @@ class Watched(Lowest):
         return super().act(view)
 
 
-def lowest_policy(packed: Sets, legal: Sets) -> tuple[Ints, Any, Any]:
+def lowest_policy(packed: Sets, legal: Sets, unseen: Sets) -> tuple[Ints, Any, Any]:
     return lowest(legal), np.zeros(len(legal), np.float32), np.zeros(len(legal), np.float32)
 
 

@@ -34,13 +34,14 @@ from hearts_train.cli import main  # noqa: E402
 from hearts_train.config import resumed  # noqa: E402
 from hearts_train.crew import Crew, CrewError  # noqa: E402
 from hearts_train.curve import CurveError, plot  # noqa: E402
+from hearts_train.deals import drawn_scores  # noqa: E402
 from hearts_train.league import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
 from hearts_train.others import lineups  # noqa: E402
 from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
 from hearts_train.report import Report, read_metrics  # noqa: E402
 from hearts_train.returns import advantages, explained_variance  # noqa: E402
-from hearts_train.rollout import Rollout, drawn_scores, most_decisions  # noqa: E402
+from hearts_train.rollout import Rollout, most_decisions  # noqa: E402
 from hearts_train.running import SHOWN, shared_state  # noqa: E402
 from hearts_train.ship import Ship  # noqa: E402
 
@@ -80,9 +81,10 @@ def test_explained_variance_is_one_for_a_perfect_guess_and_zero_for_the_mean() -
 
 
 def first_legal(info: Any) -> Any:
-    def policy(packed: Sets, legal: Sets) -> tuple[Ints, Floats, Floats]:
+    def policy(packed: Sets, legal: Sets, unseen: Sets) -> tuple[Ints, Floats, Floats]:
         rows = unpack(layout(info), packed)
         assert (rows[:, layout(info)["legal"]] == members(legal, NUM_ACTIONS)).all()
+        assert unseen.shape == (len(rows), 0), "the truth is kept for those alone who need it"
         assert (count(legal) > 1).all(), "a forced decision has reached the policy"
         return lowest(legal), np.zeros(len(rows), np.float32), rows.sum(axis=1).astype(np.float32)
 
@@ -279,8 +281,8 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
 
 
 def test_a_resumed_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
-    whole = train(tiny(tmp_path / "whole", decisions=1600, lr_final=1e-3, entropy_final=0.02))
-    first = train(tiny(tmp_path / "part", decisions=800, lr_final=1e-3, entropy_final=0.02))
+    whole = train(tiny(tmp_path / "whole", decisions=1600, lr_final=1e-3, entropy_final=0.1))
+    first = train(tiny(tmp_path / "part", decisions=800, lr_final=1e-3, entropy_final=0.1))
     assert train(resumed(first, decisions=1600)) == first
     assert torch.equal(HeartsNet.load(first).stem.weight, HeartsNet.load(whole).stem.weight)
     ends = [[line for line in read_metrics(run) if line["kind"] == "iteration"][-1] for run in (whole, first)]
@@ -296,7 +298,7 @@ def test_schedules_hold_and_fall_and_grow_with_the_budget(tmp_path: Path) -> Non
     assert [pace.lr for pace in paces] == pytest.approx([1e-3, 1e-3, 1e-4, 1e-5])
     assert [pace.tables for pace in paces] == [100, 200, 283, 400]
     assert [pace.minibatch for pace in paces] == [64] * 4
-    assert [pace.entropy_weight for pace in paces][::3] == pytest.approx([0.02, 0.002])
+    assert [pace.entropy_weight for pace in paces][::3] == pytest.approx([0.1, 0.003])
     run = train(tiny(tmp_path / "run", decisions=3000, tables=8, tables_final=32, minibatch_final=128))
     deals = [line["deals"] for line in read_metrics(run) if line["kind"] == "iteration"]
     assert deals[0] == 8
@@ -318,8 +320,8 @@ def test_players_get_an_average_of_the_weights_where_one_is_asked_for(tmp_path: 
 
 
 def test_the_average_goes_on_in_a_resumed_run(tmp_path: Path) -> None:
-    first = train(tiny(tmp_path / "part", decisions=1000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.02))
-    whole = train(tiny(tmp_path / "whole", decisions=2000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.02))
+    first = train(tiny(tmp_path / "part", decisions=1000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.1))
+    whole = train(tiny(tmp_path / "whole", decisions=2000, ema_decisions=2000, lr_final=1e-3, entropy_final=0.1))
     train(resumed(first, decisions=2000))
     assert torch.equal(HeartsNet.load(first).stem.weight, HeartsNet.load(whole).stem.weight), "it is resumed as well"
 
@@ -349,6 +351,7 @@ def test_what_cannot_change_in_a_run_is_refused(tmp_path: Path) -> None:
         ({"workers": 0}, TrainError, "workers=0: must be at least 1"),
         ({"minutes": -1.0}, TrainError, r"minutes=-1\.0: must be above 0"),
         ({"seed": -1}, TrainError, "seed=-1"),
+        ({"precision": "float16"}, TrainError, "precision=.float16.: must be float32 or bfloat16"),
         ({"rules": "nonsense"}, RulesError, "unknown rules preset"),
     ],
 )
@@ -379,15 +382,21 @@ def test_a_run_imitates_an_agent_at_first_and_then_learns_by_itself(tmp_path: Pa
         train(tiny(tmp_path / "other", imitate="nobody"))
 
 
-def test_what_is_imitated_is_the_agent_s_choice_at_decisions_of_the_policy() -> None:
-    info, teacher = lookup(Rules()), make("rule")
+@pytest.mark.parametrize("name", ["rule", "search:2?soft"])
+def test_what_is_imitated_is_the_agent_s_policy_at_decisions_of_the_one_that_learns(name: str) -> None:
+    info, teacher = lookup(Rules()), make(name)
     plain, taught = (Rollout(info, layout(info), 30) for _ in range(2))
     plain.collect(np.arange(30), first_legal(info))
     taught.collect(np.arange(30), first_legal(info), teacher=teacher)
     held = slice(plain.size)
     assert (taught.packed[held] == plain.packed[held]).all(), "the policy plays, not the agent"
-    assert (taught.legal[held] >> taught.actions[held] & 1).all()
-    assert 0.05 < (taught.actions[held] == plain.actions[held]).mean() < 0.7
+    assert (taught.actions[held] == plain.actions[held]).all()
+    chances = taught.batch(1.0, 1.0).taught
+    assert chances.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert not (chances * (1 - members(taught.legal[held], NUM_ACTIONS))).any()
+    assert (chances.max(axis=1) == 1).all() == (name == "rule"), "a soft search leaves others a chance"
+    assert 0.05 < (chances.argmax(axis=1) == plain.actions[held]).mean() < 0.7
+    assert plain.batch(1.0, 1.0).taught.shape == (plain.size, 0)
 
 
 def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(tmp_path: Path) -> None:
@@ -620,7 +629,7 @@ def test_a_short_run_beats_random_play_by_far(tmp_path: Path) -> None:
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
 HEARTS = [sys.executable, "-c", "import sys; from hearts_train.cli import main; sys.exit(main())", "train"]
 SMALL = ["--workers", "1", "--tables", "8", "--width", "8", "--blocks", "1", "--minibatch", "64", "--eval-ids", "4"]
-STEADY = ["--lr-final", "1e-3", "--entropy-final", "0.02"]
+STEADY = ["--lr-final", "1e-3", "--entropy-final", "0.1"]
 
 
 def under_torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -629,7 +638,7 @@ def under_torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_two_processes_of_torchrun_learn_what_two_workers_learn_also_resumed(tmp_path: Path) -> None:
-    workers = train(tiny(tmp_path / "workers", workers=2, decisions=3000, lr_final=1e-3, entropy_final=0.02))
+    workers = train(tiny(tmp_path / "workers", workers=2, decisions=3000, lr_final=1e-3, entropy_final=0.1))
     run = tmp_path / "torchrun"
     first = under_torchrun("--out", str(run), "--decisions", "1500", *SMALL, *STEADY)
     assert first.returncode == 0, first.stderr

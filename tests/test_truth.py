@@ -1,8 +1,9 @@
-"""Guesses at what a seat cannot see: what is true, what is asked, and that no file for players has any of it."""
+"""What a seat cannot see, for guesses and a critic: what is true, what is asked, and that players get none of it."""
 
 import dataclasses
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from safetensors.torch import load_file  # noqa: E402
 from hearts_agents import make  # noqa: E402
 from hearts_agents.net_file import read_net  # noqa: E402
 from hearts_env.cards import BLACK_MARIA, NUM_CARDS, Bools, Sets, cards_in  # noqa: E402
-from hearts_env.encode import POINT_STEPS, unpack  # noqa: E402
+from hearts_env.encode import POINT_STEPS, WORD_BITS, unpack  # noqa: E402
 from hearts_env.engine import step  # noqa: E402
 from hearts_env.view import view  # noqa: E402
 from hearts_train.config import TrainConfig, resumed  # noqa: E402
@@ -22,7 +23,16 @@ from hearts_train.network import HeartsNet  # noqa: E402
 from hearts_train.ppo import Learner, train  # noqa: E402
 from hearts_train.report import read_metrics  # noqa: E402
 from hearts_train.running import shared_state  # noqa: E402
-from hearts_train.truth import ENDING, asked_and_true, endings, from_seat, num_guesses, unseen  # noqa: E402
+from hearts_train.truth import (  # noqa: E402
+    ENDING,
+    asked_and_true,
+    critic_words,
+    endings,
+    from_seat,
+    num_guesses,
+    seen_by_critic,
+    unseen,
+)
 from tables import random_actions, random_pair  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4, aux=0.1)
@@ -90,6 +100,23 @@ def test_hands_and_endings_are_those_of_an_independent_game_under_any_rules(seed
             assert list(told.values()) == [game.points[seat] >= least for least in POINT_STEPS]
 
 
+@pytest.mark.parametrize("rules", ["standard", "two_player", "num_players=7"])
+@pytest.mark.parametrize("pad", [False, True])
+def test_a_critic_sees_what_the_seat_sees_and_all_other_hands(rules: str, pad: bool) -> None:
+    learner = guessing(rules, pad=pad)
+    info, form, batch = learner.rollout.lookup, learner.rollout.layout, learner.rollout.batch(0.95, 0.1)
+    seen = seen_by_critic(form, batch.packed, batch.unseen)
+    assert seen.shape == (len(batch.actions), critic_words(form))
+    assert (seen[:, : form.words] == batch.packed).all()
+    hands = seen[:, form.words :]
+    assert (hands[:, : info.num_players - 1] == batch.unseen[:, 1:]).all()
+    assert not hands[:, info.num_players - 1 :].any(), "seats that are not there hold nothing"
+    bits = learner._seen_by_critic(batch.packed, batch.unseen).numpy()
+    for row in range(0, len(seen), 97):
+        words = bits[row].reshape(-1, WORD_BITS)[form.words :]
+        assert [np.flatnonzero(word).tolist() for word in words] == [cards_in(int(hand)) for hand in hands[row]]
+
+
 def test_every_seat_counts_the_endings_from_itself() -> None:
     columns = np.array([[10, 11, 12, 13]] * 4)
     assert from_seat(columns, np.arange(4)).tolist() == [
@@ -124,16 +151,27 @@ def test_a_run_learns_to_guess_better_than_by_how_often_each_guess_is_true(tmp_p
     assert losses[-1] < counting - 3 < losses[0]
 
 
-def test_the_files_for_players_are_without_guesses_and_the_agent_plays(tmp_path: Path) -> None:
-    run = train(dataclasses.replace(TINY, out=tmp_path / "run", opponents=("past",), past_every_decisions=100))
+EXTRAS = [{"critic": True}, {"aux": 0.0, "critic": True}, {"aux": 0.1}]
+
+
+@pytest.mark.parametrize("extras", EXTRAS, ids=str)
+def test_the_files_for_players_are_without_guesses_and_critic_and_the_agent_plays(
+    tmp_path: Path, extras: dict[str, Any]
+) -> None:
+    steady = dataclasses.replace(TINY, **extras)
+    run = train(dataclasses.replace(steady, out=tmp_path / "run", opponents=("past",), past_every_decisions=100))
     for file in (run / "net.safetensors", *(run / "past").iterdir()):
         spec, tensors = read_net(file)
         assert tensors.keys() == spec.shapes.keys()
-    assert (HeartsNet.load(run).guess, make(f"net:{run}").name) == (None, f"net:{run}")
+    net = HeartsNet.load(run)
+    assert (net.guess, net.critic, make(f"net:{run}").name) == (None, None, f"net:{run}")
 
 
-def test_a_resumed_run_with_guesses_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
-    steady = dataclasses.replace(TINY, lr_final=1e-3, entropy_final=0.02, ema_decisions=2000)
+@pytest.mark.parametrize("extras", EXTRAS, ids=str)
+def test_a_resumed_run_with_guesses_or_a_critic_ends_as_if_it_had_never_stopped(
+    tmp_path: Path, extras: dict[str, Any]
+) -> None:
+    steady = dataclasses.replace(TINY, lr_final=1e-3, entropy_final=0.1, ema_decisions=2000, **extras)
     whole = train(dataclasses.replace(steady, out=tmp_path / "whole", decisions=1600))
     part = train(dataclasses.replace(steady, out=tmp_path / "part", decisions=800))
     train(resumed(part, decisions=1600))
@@ -153,6 +191,24 @@ def test_a_run_can_take_up_guesses_or_leave_them_off(tmp_path: Path, before: flo
     assert not torch.equal(HeartsNet.load(run).stem.weight, old)
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_a_run_can_take_up_a_critic_or_leave_it_off(tmp_path: Path, before: bool) -> None:
+    run = train(dataclasses.replace(TINY, out=tmp_path / "run", critic=before))
+    train(resumed(run, decisions=1200, critic=not before))
+    lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
+    assert [("critic_loss" in line) for line in (lines[0], lines[-1])] == [before, not before]
+
+
+def test_a_critic_that_sees_all_hands_explains_more_of_the_outcome(tmp_path: Path) -> None:
+    longer = dataclasses.replace(TINY, aux=0.0, tables=128, width=64, minibatch=256, decisions=120_000, lr_final=1e-3)
+    explained = []
+    for critic in (False, True):
+        run = train(dataclasses.replace(longer, out=tmp_path / str(critic), critic=critic))
+        lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
+        explained.append(np.mean([line["explained_outcome"] for line in lines[-5:]]))
+    assert explained[1] > explained[0] + 0.05
+
+
 def test_a_run_with_guesses_starts_from_any_weights_for_players(tmp_path: Path) -> None:
     first = train(dataclasses.replace(TINY, out=tmp_path / "first", aux=0.0))
     config = dataclasses.replace(TINY, out=tmp_path / "second", start=str(first), decisions=1, lr=1e-9, lr_final=1e-9)
@@ -161,8 +217,8 @@ def test_a_run_with_guesses_starts_from_any_weights_for_players(tmp_path: Path) 
         assert torch.allclose(second[name], tensor, atol=1e-6), name
 
 
-def test_guesses_change_neither_the_first_weights_nor_the_first_deals() -> None:
-    plain, other = guessing("standard", aux=0.0), guessing("standard")
+def test_guesses_and_critic_change_neither_the_first_weights_nor_the_first_deals() -> None:
+    plain, other = guessing("standard", aux=0.0), guessing("standard", critic=True)
     for name, tensor in plain.flat.named(plain.flat.state).items():
         assert torch.equal(other.flat.named(other.flat.state)[name], tensor), name
     assert (plain.rollout.actions[: plain.rollout.size] == other.rollout.actions[: other.rollout.size]).all()

@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from hearts_agents.net_file import WEIGHTS_NAME, NetError, NetSpec, read_tensors
-from hearts_train.network import GUESS, HeartsNet, copies, packed_weights
+from hearts_train.network import CRITIC, GUESS, HeartsNet, copies, packed_weights
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 BEST_NAME = "best.safetensors"
@@ -93,7 +93,7 @@ def save_weights(path: Path, spec: NetSpec, weights: Mapping[str, Tensor], progr
 def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor]) -> Progress:
     """Fill `net`, `moments` and `shown` from the run's checkpoint.  Raises CheckpointError where that cannot be.
 
-    What belongs to guesses stays as it is where the run had none so far.
+    What belongs to guesses or to a critic stays as it is where the run had none so far.
     """
     file = run / CHECKPOINT_NAME
     try:
@@ -115,8 +115,9 @@ def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown
         targets[f"shown.{name}"] = tensor
         # The first checkpoints have none: players then had the last weights.
         tensors.setdefault(f"shown.{name}", tensors.get(f"net.{name}", np.empty(0)))
+    new = [f".{part}." for part in (GUESS, CRITIC) if not any(name.startswith(f"net.{part}.") for name in tensors)]
     for name, target in targets.items():
-        if f".{GUESS}." in name and f"net.{GUESS}.weight" not in tensors:
+        if any(part in name for part in new):
             continue
         if name not in tensors or tensors[name].shape != target.shape:
             raise CheckpointError(f"cannot resume from {run}: tensor {name} of its checkpoint is missing or misshapen")

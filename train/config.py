@@ -7,18 +7,22 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from hearts_agents import make
 from hearts_agents.net_file import NetSpec
 from hearts_env import Rules
 from hearts_train.checkpoint import CONFIG_NAME, Progress, write_whole
+from hearts_train.network import Extras
 from hearts_train.others import PAST
 
 DEFAULT_MINUTES = 10.0
 """The budget of a run that names none."""
 PAST_EVERY_DECISIONS = 5_000_000
 """How often a run keeps weights for its opponent `past`, if it doesn't say."""
+
+
+Precision = Literal["float32", "bfloat16"]
 
 
 class TrainError(ValueError):
@@ -65,9 +69,9 @@ class TrainConfig:
     """The learning rate at the end; it falls exponentially."""
     lr_hold: float = 0.0
     """Fraction of the budget before the learning rate begins to fall."""
-    entropy: float = 0.02
+    entropy: float = 0.1
     """Weight of the entropy bonus at the start."""
-    entropy_final: float = 0.002
+    entropy_final: float = 0.003
     """Its weight at the end; it falls exponentially."""
     clip: float = 0.2
     """How far from 1 the ratio of new to old probability still pays."""
@@ -83,6 +87,8 @@ class TrainConfig:
     """Weight of the value's squared error in the loss."""
     aux: float = 0.0
     """Weight of guesses at the hidden cards and the end of the deal, from which the network learns; 0: none."""
+    critic: bool = False
+    """Take advantages from the values of a second network, which sees all hands and plays nothing."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are cut to it."""
     reward_scale: float = 0.1
@@ -93,9 +99,14 @@ class TrainConfig:
     """Begin with these weights: `net` for those in the package, a run directory or a weights file.  They may be of a
     narrower network, and of one for another number of players."""
     imitate: str = ""
-    """At first learn to choose as this agent does: `rule`, `search:32`, any by name.  It plays nothing itself."""
+    """At first learn to choose as this agent does, or with the probabilities with which it draws: `rule`,
+    `search:32?soft`, any by name.  It plays nothing itself."""
     imitate_decisions: int = 1_000_000
     """For how many decisions."""
+    same_deal: int = 1
+    """Tables that play the same deal, so that advantages can be freed of the luck of the cards."""
+    moon_share: float = 0.0
+    """The share of the deals that are chosen because a hand is good for a moon."""
     game_share: float = 0.0
     """The share of the tables at which a game is under way, with scores: the deal then pays by what it adds to the
     chance to win."""
@@ -125,9 +136,11 @@ class TrainConfig:
     """How often to save; also at the end and at Ctrl-C."""
     device: str = "cpu"
     """Where the network lives, in torch's words."""
+    precision: Precision = "float32"
+    """Of the matrix products; bfloat16 is for processors with instructions for it, and leaves the compiled update."""
 
     def __post_init__(self) -> None:
-        for name in ("workers", "tables", "width", "minibatch", "epochs", *_COUNTS):
+        for name in ("workers", "tables", "width", "minibatch", "epochs", "same_deal", *_COUNTS):
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
         for name in ("lr", "lr_final", "entropy", "entropy_final", "reward_scale"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
@@ -139,8 +152,9 @@ class TrainConfig:
         _require(every is None or every >= 1, "past_every_decisions", every, "must be at least 1")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
-        for name in ("opponent_share", "game_share"):
+        for name in ("opponent_share", "game_share", "moon_share"):
             _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "must lie between 0 and 1")
+        _require(self.precision in get_args(Precision), "precision", self.precision, "must be float32 or bfloat16")
         _require(0 <= self.gae_lambda <= 1, "gae_lambda", self.gae_lambda, "must lie between 0 and 1")
 
     @property
@@ -154,6 +168,11 @@ class TrainConfig:
             reward_scale=self.reward_scale,
             games=self.game_share > 0,
         )
+
+    @property
+    def extras(self) -> Extras:
+        """What the network has for learning only."""
+        return Extras(guess=self.aux > 0, critic=self.critic)
 
     @property
     def all_rules(self) -> list[Rules]:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from hearts_agents.net_file import NetSpec
 from hearts_env.cards import NUM_ACTIONS
-from hearts_train.network import GUESS, HeartsNet
+from hearts_train.network import CRITIC, GUESS, NO_EXTRAS, Extras, HeartsNet
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 """Adam's vectors, by its own names for them."""
@@ -33,12 +33,12 @@ class FlatNet:
         self.weights = self.state[: self.size].requires_grad_()
         self.grad = torch.zeros(self.size, device=device)
         self.weights.grad = self.grad
-        body = [name for name in parameters if not name.startswith((*_HEADS, GUESS))]
+        body = [name for name in parameters if not name.startswith((*_HEADS, GUESS, CRITIC))]
         heads = [f"{head}.{part}" for part in ("weight", "bias") for head in _HEADS]
-        guess = [name for name in parameters if name.startswith(GUESS)]
+        extras = [name for name in parameters if name.startswith((GUESS, CRITIC))]
         self._places: dict[str, tuple[int, torch.Size]] = {}
         begin = 0
-        for name in (*body, *heads, *guess):
+        for name in (*body, *heads, *extras):
             self._places[name] = (begin, parameters[name].shape)
             begin += parameters[name].numel()
         for name, parameter in parameters.items():
@@ -52,7 +52,7 @@ class FlatNet:
         parts = {}
         for name, (begin, shape) in self._places.items():
             part = vector.detach()[begin : begin + shape.numel()]
-            parts[name] = part.view(shape[::-1]).t() if name == "stem.weight" else part.view(shape)
+            parts[name] = part.view(shape[::-1]).t() if name.endswith("stem.weight") else part.view(shape)
         return parts
 
     def heads(self, vector: Tensor) -> tuple[Tensor, Tensor]:
@@ -78,7 +78,7 @@ class FlatNet:
         return {name: self.state[i * self.size : (i + 1) * self.size] for i, name in enumerate(_MOMENTS, 1)}
 
 
-def state_size(spec: NetSpec, guesses: bool = False) -> int:
+def state_size(spec: NetSpec, extras: Extras = NO_EXTRAS) -> int:
     """Numbers in the `state` of such a network."""
     with torch.device("meta"):
-        return 3 * sum(parameter.numel() for parameter in HeartsNet(spec, guesses).parameters()) + 1
+        return 3 * sum(parameter.numel() for parameter in HeartsNet(spec, extras).parameters()) + 1

@@ -32,7 +32,7 @@ class Weights(NamedTuple):
     share: float
     """Of one decision in the mean over the minibatch."""
     imitates: bool
-    """The actions are a teacher's."""
+    """The policy follows a teacher's."""
 
 
 # -- the layers --------------------------------------------------------------------------------------------------------
@@ -119,6 +119,9 @@ def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doub
         row = heads[n]
         last = len(row) - 1
         logit = row[batch.actions[n]]
+        wanted = 0.0
+        for action in range(batch.taught.shape[1]):
+            wanted += batch.taught[n, action] * row[action]
         highest, total = _exponentials(row, batch.legal[n])
         advantage = batch.advantages[n]
         log_ratio = logit - highest - math.log(total) - batch.log_probs[n]
@@ -130,12 +133,17 @@ def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doub
         if weights.imitates:
             pull = -1.0
         error = row[last] - batch.returns[n]
-        entropy = _policy_gradient(row, batch.legal[n], total, batch.actions[n], pull * weights.share, weights)
+        entropy = _policy_gradient(row, batch.legal[n], total, pull * weights.share, weights)
+        if weights.imitates:
+            for action in range(last):
+                row[action] -= batch.taught[n, action] * weights.share
+        else:
+            row[batch.actions[n]] += pull * weights.share
         row[last] = 2 * weights.value * weights.share * error
         sums[1] += error * error
         sums[2] += entropy
         if weights.imitates:
-            sums[0] -= logit - highest - math.log(total)
+            sums[0] -= wanted - highest - math.log(total)
         else:
             sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
             sums[3] += ratio - 1 - log_ratio
@@ -145,12 +153,10 @@ def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doub
 
 
 @inner
-def _policy_gradient(
-    row: Floats, legal: Number, total: Number, action: Number, pull: Number, weights: Weights
-) -> Number:
-    """Turn exponentials into the gradient of the logits; the policy's entropy.
+def _policy_gradient(row: Floats, legal: Number, total: Number, pull: Number, weights: Weights) -> Number:
+    """Turn exponentials into the gradient of the logits, but for what is added at actions; the policy's entropy.
 
-    pull: the gradient of the log-probability of the action that was played.
+    pull: the gradient of the log-probability of the action that was played, or of all together.
     """
     entropy = 0.0
     rest = legal
@@ -166,7 +172,6 @@ def _policy_gradient(
             row[other] = chance * (weights.entropy * weights.share * (log_chance + entropy) - pull)
         else:
             row[other] = 0
-    row[action] += pull
     return entropy
 
 

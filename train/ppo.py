@@ -25,27 +25,26 @@ from hearts_env.lookup import lookup
 from hearts_env.rules import Rules
 from hearts_train.config import Pace, TrainConfig, TrainError, opened
 from hearts_train.crew import Crew
+from hearts_train.deals import drawn_ids, drawn_scores
 from hearts_train.flat import FlatNet
 from hearts_train.judging import BEST, Clocks
-from hearts_train.league import TRAINING_IDS, duplicate_payoffs
+from hearts_train.league import duplicate_payoffs
 from hearts_train.machine import commit, machine, versions
 from hearts_train.network import HeartsNet
 from hearts_train.others import LEARNS, Others, Pool
 from hearts_train.report import Metrics, Report, Silence
 from hearts_train.returns import explained_variance
-from hearts_train.rollout import Batch, Policy, Rollout, drawn_scores
+from hearts_train.rollout import Batch, Policy, Rollout
 from hearts_train.running import BEST_ROW, MEAN, SHOWN, Run, begun, position, shared_state
 from hearts_train.stop import stop_requests
 from hearts_train.stopwatch import Stopwatch
 from hearts_train.team import Team
-from hearts_train.truth import asked_and_true
+from hearts_train.truth import asked_and_true, seen_by_critic
 
 if TYPE_CHECKING:
     from hearts_train.fast_net import FastNet
 
 __all__ = ["Learner", "TrainConfig", "TrainError", "train"]
-
-_IDS_PER_SEED = 1 << 40
 
 
 def train(config: TrainConfig) -> Path:
@@ -116,7 +115,7 @@ class Learner:
         self.config = config
         self.shared = shared
         spec = config.spec
-        self.net = HeartsNet.fresh(spec, config.seed, config.aux > 0).to(config.device)
+        self.net = HeartsNet.fresh(spec, config.seed, config.extras).to(config.device)
         self.flat = FlatNet(self.net)
         self.optimizer = self.flat.adam()
         self.watch = Stopwatch()
@@ -124,7 +123,7 @@ class Learner:
         self.pool, self.rollout = self.games[0]
         self.teacher = make(config.imitate) if config.imitate else None
         self.fast: FastNet | None = None
-        if chosen() == "compiled" and config.device == "cpu":
+        if chosen() == "compiled" and config.device == "cpu" and config.precision == "float32":
             from hearts_train.fast_net import FastNet  # here, because it needs numba
 
             self.fast = FastNet(self.flat, self.watch)
@@ -132,7 +131,7 @@ class Learner:
     def _game(self, rules: Rules) -> tuple[Pool, Rollout]:
         """What it takes to play by these rules."""
         config = self.config
-        rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, config.aux > 0)
+        rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, any(config.extras))
         return Pool(rules.num_players, config.seats_that_learn(rules)), rollout
 
     # -- what the crew is asked to do --------------------------------------------------------------------------------
@@ -172,13 +171,14 @@ class Learner:
         # By turns, and each worker at another place: an average is then over several rules.
         self.pool, self.rollout = self.games[(iteration + self.rank) % len(self.games)]
         rng = np.random.default_rng([config.seed, self.rank, iteration])
-        first = TRAINING_IDS + config.seed * _IDS_PER_SEED + deals + self.rank * pace.tables
         begin = time.perf_counter()
         self.watch.start()
         others = self._others(opponents, pace.tables, rng)
         teacher = self.teacher if pace.imitates else None
-        scores = drawn_scores(self.rollout.lookup, pace.tables, config.game_share, rng) if config.game_share else None
-        self.rollout.collect(first + np.arange(pace.tables), self._policy(rng), others, teacher, scores)
+        game, before = self.rollout.lookup, deals + self.rank * pace.tables
+        ids = drawn_ids(game, config.seed, before, pace.tables, config.same_deal, config.moon_share)
+        scores = drawn_scores(game, pace.tables, config.game_share, rng) if config.game_share else None
+        self.rollout.collect(ids, self._policy(rng), others, teacher, scores)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
         self.shared[self.row] = self.flat.state
@@ -209,21 +209,37 @@ class Learner:
 
     def _policy(self, rng: np.random.Generator) -> Policy:
         play = self.fast.policy if self.fast else self._torch_policy
-        return lambda packed, legal: play(packed, legal, rng.random(len(packed), np.float32))
+        return lambda packed, legal, unseen: play(packed, legal, unseen, rng.random(len(packed), np.float32))
 
     @torch.inference_mode()
-    def _torch_policy(self, packed: Sets, legal: Sets, uniforms: Floats) -> tuple[Ints, Floats, Floats]:
-        logits, values = self.net(self._rows(torch.from_numpy(packed)))
-        log_policy = logits.log_softmax(1).cpu().numpy()
+    def _torch_policy(self, packed: Sets, legal: Sets, unseen: Sets, uniforms: Floats) -> tuple[Ints, Floats, Floats]:
+        with self._autocast():
+            logits, values = self.net(self._rows(torch.from_numpy(packed)))
+            if self.net.critic:
+                values = self.net.critic(self._seen_by_critic(packed, unseen))
+        log_policy = logits.float().log_softmax(1).cpu().numpy()
         actions = draw(np.exp(log_policy), uniforms)
         self.watch.lap("rollout: network")
-        return actions, log_policy[np.arange(len(actions)), actions], values.cpu().numpy()
+        return actions, log_policy[np.arange(len(actions)), actions], values.float().cpu().numpy()
+
+    def _autocast(self) -> torch.autocast:
+        """Matrix products in the run's precision; the weights stay in float32."""
+        config = self.config
+        return torch.autocast(torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16")
 
     def _rows(self, packed: Tensor) -> Tensor:
         """Packed encodings int64 [n, words] as HeartsNet takes them, uint8 [n, F], on its device."""
-        eights = packed.to(self.config.device).view(torch.uint8)[:, :, None]
+        return self._bits(packed)[:, : self.rollout.layout.size]
+
+    def _seen_by_critic(self, packed: Sets, unseen: Sets) -> Tensor:
+        """The same for its critic, uint8 [n, 64 W]."""
+        return self._bits(torch.from_numpy(seen_by_critic(self.rollout.layout, packed, unseen)))
+
+    def _bits(self, words: Tensor) -> Tensor:
+        """The bits of numbers int64 [n, W], uint8 [n, 64 W], on the network's device."""
+        eights = words.to(self.config.device).view(torch.uint8)[:, :, None]
         bits = eights >> torch.arange(8, dtype=torch.uint8, device=eights.device) & 1
-        return bits.flatten(1)[:, : self.rollout.layout.size]
+        return bits.flatten(1)
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
@@ -236,6 +252,10 @@ class Learner:
             "explained_variance": explained_variance(guesses, whole.returns),
             "explained_outcome": explained_variance(guesses, outcomes.astype(np.float32)),
         }
+        if config.same_deal > 1:
+            freed = rollout.without_luck(whole.advantages, config.reward_scale)
+            metrics["luck"] = explained_variance(whole.advantages - freed, whole.advantages)
+            whole = whole._replace(advantages=freed)
         # Over the worker's whole batch, so that a step does not depend on the luck of a small minibatch.
         normal = (whole.advantages - whole.advantages.mean()) / (whole.advantages.std() + 1e-8)
         whole = whole._replace(advantages=normal)
@@ -260,48 +280,62 @@ class Learner:
         return [*terms, float(norm)]
 
     def _gradient(self, batch: Batch, entropy_weight: float, imitates: bool = False) -> list[float]:
-        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347), and of that of the guesses.
+        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347), and of those of guesses and critic.
 
-        The terms of the loss: see `_loss_metrics`; all but the norm.  imitates: the actions are a teacher's, and their
-        cross-entropy stands in place of the clipped loss.
+        The terms of the loss: see `_loss_metrics`; all but the norm.  imitates: the cross-entropy of a teacher's
+        policy stands in place of the clipped loss.
         """
         config = self.config
         if self.fast:
             return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight, config.aux, imitates)
         packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch[:6])
         rows = self._rows(packed)
-        hidden = self.net.body(rows)
-        logits, values = self.net.heads(hidden, rows)
-        log_policy = logits.log_softmax(1)
+        with self._autocast():
+            hidden = self.net.body(rows)
+            logits, values = self.net.heads(hidden, rows)
+            guesses = self.net.guess(hidden) if self.net.guess else None
+            judged = self.net.critic(self._seen_by_critic(batch.packed, batch.unseen)) if self.net.critic else None
+        log_policy, values = logits.float().log_softmax(1), values.float()
         log_probs = log_policy.gather(1, actions[:, None])[:, 0]
         log_ratio = torch.zeros_like(log_probs) if imitates else log_probs - old
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
         clipped_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
-        policy_loss = -log_probs.mean() if imitates else clipped_loss
+        policy_loss = self._taught_loss(log_policy, batch) if imitates else clipped_loss
         value_loss = F.mse_loss(values, returns)
         entropy = -(log_policy.exp() * log_policy).sum(1).mean()
-        guess_loss = self._guess_loss(hidden, batch)
-        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy + config.aux * guess_loss
+        extras: list[Tensor] = []
+        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
+        if guesses is not None:
+            extras.append(self._guess_loss(guesses.float(), batch))
+            loss = loss + config.aux * extras[-1]
+        if judged is not None:
+            extras.append(F.mse_loss(judged.float(), returns))
+            loss = loss + config.value_weight * extras[-1]
         self.watch.lap("update: forward")
         loss.backward()  # type: ignore[no-untyped-call]
         self.watch.lap("update: backward")
         kl = (ratio - 1 - log_ratio).mean()  # Schulman, "Approximating KL Divergence", 2020: the estimator k3
         cut = ((ratio - 1).abs() > config.clip).float().mean()
-        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut, guess_loss]).tolist()
-        return terms if self.net.guess else terms[:-1]
+        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut, *extras]).tolist()
+        return terms
 
-    def _guess_loss(self, hidden: Tensor, batch: Batch) -> Tensor:
+    def _taught_loss(self, log_policy: Tensor, batch: Batch) -> Tensor:
+        """The cross-entropy of the teacher's policy, mean over the batch."""
+        taught = torch.from_numpy(batch.taught).to(log_policy)
+        # An illegal action has no chance, and a logarithm of almost minus infinity.
+        return -(taught * log_policy).sum(1).mean()
+
+    def _guess_loss(self, guesses: Tensor, batch: Batch) -> Tensor:
         """The sum of the cross-entropies of what is asked at a decision, mean over the batch."""
-        if not self.net.guess:
-            return torch.zeros((), device=hidden.device)
         asked, true = asked_and_true(batch.unseen, batch.endings, self.rollout.layout.seats)
-        target, weight = (torch.from_numpy(bits).to(hidden) for bits in (true, asked))
-        loss = F.binary_cross_entropy_with_logits(self.net.guess(hidden), target, weight, reduction="sum")
+        target, weight = (torch.from_numpy(bits).to(guesses) for bits in (true, asked))
+        loss = F.binary_cross_entropy_with_logits(guesses, target, weight, reduction="sum")
         return loss / len(batch.actions)
 
 
 def _loss_metrics(config: TrainConfig) -> list[str]:
     """The terms of the loss and the norm of its gradient, by name."""
     terms = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
-    return [*terms, *(["guess_loss"] if config.aux else []), "grad_norm"]
+    extras = ["guess_loss"] * config.extras.guess + ["critic_loss"] * config.extras.critic
+    return [*terms, *extras, "grad_norm"]

@@ -12,22 +12,21 @@ from numpy.typing import NDArray
 from hearts_agents.net_file import Floats
 from hearts_agents.win_chance import payoff_at
 from hearts_env.agent import Agent
-from hearts_env.cards import NO_SEAT, Bools, Ints, Sets, lowest
+from hearts_env.agent import policy as policy_of
+from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Bools, Ints, Sets, lowest
 from hearts_env.encode import Layout, encode_packed
 from hearts_env.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
 from hearts_env.lookup import Lookup
-from hearts_env.match import ask
-from hearts_env.scoring import is_over
 from hearts_env.state import State
 from hearts_env.view import view
 from hearts_train.others import Others
-from hearts_train.returns import advantages
+from hearts_train.returns import advantages, luck, without_luck
 from hearts_train.stopwatch import Stopwatch
 from hearts_train.truth import endings, from_seat, unseen
 
-Policy = Callable[[Sets, Sets], tuple[Ints, Floats, Floats]]
-"""From packed encodings int64 [n, words] and sets of legal actions int64 [n] to actions int64 [n], their
-log-probabilities float32 [n] and values float32 [n]."""
+Policy = Callable[[Sets, Sets, Sets], tuple[Ints, Floats, Floats]]
+"""From packed encodings int64 [n, words], sets of legal actions int64 [n] and what is unseen, int64 [n, P] or [n, 0],
+to actions int64 [n], their log-probabilities float32 [n] and values float32 [n]."""
 
 
 class Batch(NamedTuple):
@@ -39,7 +38,8 @@ class Batch(NamedTuple):
     log_probs: Floats  # float32 [n]  of the action when it was played
     advantages: Floats  # float32 [n]
     returns: Floats  # float32 [n]
-    unseen: Sets  # int64 [n, P]  see `truth.unseen`; [n, 0] where nothing is guessed
+    taught: Floats  # float32 [n, A]  a teacher's probabilities of the actions; [n, 0] without one
+    unseen: Sets  # int64 [n, P]  see `truth.unseen`; [n, 0] where it isn't kept
     endings: Sets  # int64 [n, P]  see `truth.endings`, the own seat first; or [n, 0]
 
     def take(self, rows: Ints | slice) -> Batch:
@@ -59,12 +59,12 @@ class Rollout:
     tables: int
     """The most that can be played at once."""
     watch: Stopwatch = field(default_factory=Stopwatch)
-    guesses: bool = False
-    """Is the truth kept, for guesses at it?"""
+    truth: bool = False
+    """Is the truth kept, for guesses at it or a critic?"""
     size: int = 0
     """Decisions held; rows beyond are not read."""
     teacher: Agent | None = None
-    """Whose choices are held as the actions."""
+    """Whose policy is held besides."""
     packed: Sets = field(init=False)  # int64 [capacity, words]  encodings, eight bytes to one
     legal: Sets = field(init=False)  # int64 [capacity]
     actions: Ints = field(init=False)  # int64 [capacity]
@@ -73,9 +73,11 @@ class Rollout:
     chain: Ints = field(init=False)  # int64 [capacity]  table * P + seat
     place: Ints = field(init=False)  # int64 [capacity]  number of the decision in its chain
     counts: Ints = field(init=False)  # int64 [K]  decisions of each chain
+    deal_ids: Ints = field(init=False)  # int64 [N]  of the tables played
     payoffs: NDArray[np.float64] = field(init=False)  # float64 [tables, P]  in points, see `win_chance.payoff_at`
     moons: Bools = field(init=False)  # bool [tables]
-    unseen: Sets = field(init=False)  # int64 [capacity, P]  or [capacity, 0] without guesses
+    taught: Floats = field(init=False)  # float32 [capacity, A]
+    unseen: Sets = field(init=False)  # int64 [capacity, P]  or [capacity, 0]
     endings: Sets = field(init=False)  # int64 [tables, P]  or [tables, 0]
 
     def __post_init__(self) -> None:
@@ -87,12 +89,13 @@ class Rollout:
         self.actions = np.empty(capacity, np.int64)
         self.log_probs = np.empty(capacity, np.float32)
         self.values = np.empty(capacity, np.float32)
+        self.taught = np.empty((capacity, NUM_ACTIONS), np.float32)
         self.chain = np.empty(capacity, np.int64)
         self.place = np.empty(capacity, np.int64)
         self.counts = np.zeros(self.tables * seats, np.int64)
         self.payoffs = np.zeros((self.tables, seats))
         self.moons = np.zeros(self.tables, np.bool_)
-        told = seats if self.guesses else 0
+        told = seats if self.truth else 0
         self.unseen, self.endings = np.empty((capacity, told), np.int64), np.zeros((self.tables, told), np.int64)
 
     def collect(
@@ -106,13 +109,14 @@ class Rollout:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
         N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
-        that don't learn, of which nothing is kept.  teacher: whose choices are kept in place of the actions that the
-        policy has played.  scores: of the games that the deals belong to, int64 [N, P]; where there are any points, a
-        deal pays what it adds to the chance to win.
+        that don't learn, of which nothing is kept.  teacher: whose policy at these decisions is kept too.  scores: of
+        the games that the deals belong to, int64 [N, P]; where there are any points, a deal pays what it adds to the
+        chance to win.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
         self.teacher = teacher
+        self.deal_ids = deal_ids
         self.counts[:] = 0
         numbers = single_deal_no(self.lookup, deal_ids)
         if scores is None:
@@ -128,7 +132,7 @@ class Rollout:
                 self._play(state, tables, policy, others.take(tables) if others else None)
                 self.payoffs[tables] = payoff_at(self.lookup, scores[tables], state.points.astype(np.int64))
                 self.moons[tables] = state.shooter != NO_SEAT
-                if self.guesses:
+                if self.truth:
                     self.endings[tables] = endings(self.lookup, state)
         self.watch.lap("rollout: game")
 
@@ -165,21 +169,20 @@ class Rollout:
         self.size = rows.stop
         views = view(self.lookup, state)
         self.packed[rows], self.legal[rows] = encode_packed(self.layout, views), views.legal
-        if self.guesses:
+        if self.truth:
             self.unseen[rows] = unseen(state, views.out)
         self.watch.lap("rollout: encode")
-        result = policy(self.packed[rows], self.legal[rows])
+        result = policy(self.packed[rows], self.legal[rows], self.unseen[rows])
         self.actions[rows], self.log_probs[rows], self.values[rows] = result
         chain = tables * self.lookup.num_players + state.turn
         self.chain[rows] = chain
         self.place[rows] = self.counts[chain]
         self.counts[chain] += 1
-        played = result[0]
         if self.teacher:
             self.watch.lap("rollout: game")
-            self.actions[rows] = ask([self.teacher], np.zeros(len(state), np.int64), views)
+            self.taught[rows] = policy_of(self.teacher, views)
             self.watch.lap("rollout: teacher")
-        return played
+        return result[0]
 
     def batch(self, gae_lambda: float, scale: float) -> Batch:
         """All decisions held, where a deal pays `scale` times the payoff."""
@@ -193,30 +196,36 @@ class Rollout:
             log_probs=self.log_probs[held],
             advantages=advantages,
             returns=advantages + self.values[held],
+            taught=self.taught[held, : NUM_ACTIONS if self.teacher else 0],
             unseen=self.unseen[held],
             endings=from_seat(self.endings[table], seat),
         )
 
     def advantages(self, gae_lambda: float, scale: float) -> Floats:
         """Advantage of each decision, float32 [size], where a deal pays `scale` times the payoff."""
-        held = slice(self.size)
-        rectangle = np.zeros((len(self.counts), int(self.counts.max(initial=0))), np.float32)
-        at = (self.chain[held], self.place[held])
-        rectangle[at] = self.values[held]
-        result: Floats = advantages(rectangle, self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[at]
+        result: Floats = advantages(self._rectangle(), self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[
+            self._at
+        ]
         return result
 
+    def without_luck(self, advantages: Floats, scale: float) -> Floats:
+        """The same advantages with less noise, where some tables have played the same deal."""
+        first = np.where(self.counts > 0, self._rectangle()[:, 0], 0).reshape(self.payoffs.shape)
+        beyond, tables = scale * self.payoffs - first, slice(len(self.deal_ids))
+        decided = self.counts.reshape(beyond.shape) > 0
+        of_seats = luck(beyond[tables], decided[tables], self.deal_ids).astype(np.float32).reshape(-1)
+        return without_luck(advantages, of_seats[self.chain[: self.size]], self.place[: self.size])
 
-def drawn_scores(lookup: Lookup, tables: int, share: float, rng: np.random.Generator) -> Ints:
-    """Scores of games that are not over, at about so large a share of the tables; int64 [tables, P], 0 at the others.
+    @property
+    def _at(self) -> tuple[Ints, Ints]:
+        """Where the decisions held stand in a rectangle of chains."""
+        return self.chain[: self.size], self.place[: self.size]
 
-    Each seat's is uniform below a limit, itself below the target and the likelier the larger: leads and distances of
-    all sizes, and many late in a game, where they count most.
-    """
-    limits = lookup.rules.target * np.sqrt(rng.random((tables, 1))) * (rng.random((tables, 1)) < share)
-    scores: Ints = (rng.random((tables, lookup.num_players)) * limits).astype(np.int64)
-    scores[is_over(lookup, scores)] = 0
-    return scores
+    def _rectangle(self) -> Floats:
+        """The values by chain and place, float32 [K, D]; D is at least 1."""
+        rectangle = np.zeros((len(self.counts), max(1, int(self.counts.max(initial=0)))), np.float32)
+        rectangle[self._at] = self.values[: self.size]
+        return rectangle
 
 
 def most_decisions(lookup: Lookup) -> int:

@@ -45,7 +45,7 @@ these so far."""
 
 def shared_state(config: TrainConfig) -> Tensor:
     """Memory of a crew: a row for what each worker has learned, then MEAN, from which all go on, SHOWN and BEST_ROW."""
-    return torch.zeros(config.workers + 3, state_size(config.spec, config.aux > 0)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
+    return torch.zeros(config.workers + 3, state_size(config.spec, config.extras)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
 
 
 def begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -> Progress:

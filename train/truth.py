@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from hearts_env.cards import BLACK_MARIA, NUM_CARDS, Bools, Ints, Sets, members
-from hearts_env.encode import POINT_BITS, POINT_STEPS
+from hearts_env.encode import POINT_BITS, POINT_STEPS, Layout
 from hearts_env.lookup import Lookup
 from hearts_env.state import State
 
@@ -33,6 +33,22 @@ def unseen(state: State, out: Sets) -> Sets:
     hands = from_seat(state.hands, state.turn.astype(np.int64))
     hands[:, 0] = out
     return hands
+
+
+def critic_words(layout: Layout) -> int:
+    """64-bit words of what a critic sees."""
+    return layout.words + layout.seats - 1
+
+
+def seen_by_critic(layout: Layout, packed: Sets, unseen: Sets) -> Sets:
+    """An encoding and behind it the hands of the opponents, int64 [n, `critic_words`].
+
+    packed: int64 [n, words].  unseen: int64 [n, P]  see `unseen`.
+    """
+    seen = np.zeros((len(packed), critic_words(layout)), np.int64)
+    seen[:, : layout.words] = packed
+    seen[:, layout.words : layout.words + unseen.shape[1] - 1] = unseen[:, 1:]
+    return seen
 
 
 def endings(lookup: Lookup, state: State) -> Sets:
