@@ -137,7 +137,7 @@ class TrainConfig:
     device: str = "cpu"
     """Where the network lives, in torch's words."""
     precision: Precision = "float32"
-    """Of the matrix products; bfloat16 is for processors with instructions for it, and leaves the compiled update."""
+    """Of the matrix products; bfloat16 is for processors with instructions for it; without the compiled update."""
 
     def __post_init__(self) -> None:
         for name in ("workers", "tables", "width", "minibatch", "epochs", "same_deal", *_COUNTS):
