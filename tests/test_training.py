@@ -261,6 +261,7 @@ def test_a_run_from_trained_weights_says_how_far_these_were_trained_also_after_i
     first = train(tiny(tmp_path / "first", decisions=600))
     second = train(resumed(train(tiny(tmp_path / "second", decisions=600, start=str(first))), decisions=1200))
     trained = Ship(second, deals=2, opponents=(), games=0, games_against=()).prepared()[0]["training"]
+    assert trained["config"]["start"] == first.name, "no folder of this machine is told"
     assert trained["decisions"] >= 1200
     assert trained["start"]["decisions"] == read_metrics(first)[-1]["decisions"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,8 @@ def size(spec: NetSpec) -> dict[str, int]:
 def training(run: Path, trained: dict[str, Any]) -> dict[str, Any]:
     """How the weights came about: what the run's files say up to them."""
     try:
-        config = json.loads((run / CONFIG_NAME).read_text(encoding="utf-8"))
+        # Weights that it began with or met, without the folders of this machine.
+        config = json.loads(re.sub('(?<=[":])/[^"]*/', "", (run / CONFIG_NAME).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise CheckpointError(f"cannot read {run / CONFIG_NAME}, which tells how the run was made: {error}") from None
     sessions = [line for line in read_metrics(run) if line["kind"] == "session"]
