@@ -65,9 +65,10 @@ def _net_search(name: str, detail: str) -> Agent:
     from hearts_agents.net import Net, NetAgent, weights_of
     from hearts_agents.net_file import NetError
 
-    first, _, rest = detail.removesuffix(SOFT).partition(":")
+    plain = detail.removesuffix(SOFT)
+    first, _, rest = plain.partition(":")
     told = re.fullmatch(r"(\d+)(ms)?", first, re.ASCII) is not None
-    limit, path = (first, rest) if told else ("", detail.removesuffix(SOFT))
+    limit, path = (first, rest) if told else ("", plain)
     try:
         net = NetAgent(Net.load(weights_of(path or "net")), "net")
     except NetError as error:
@@ -82,7 +83,7 @@ def _soft(detail: str, search: SearchAgent) -> Agent:
         return search
     from hearts_agents.search_soft import SoftSearchAgent
 
-    return SoftSearchAgent(search, search.name)
+    return SoftSearchAgent(search)
 
 
 def _exec(name: str, detail: str) -> Agent:

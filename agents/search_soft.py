@@ -24,8 +24,8 @@ class SoftSearchAgent:
     No gate: with few worlds it plays worse than that one.
     """
 
-    def __init__(self, search: SearchAgent, name: str) -> None:
-        self.name = name
+    def __init__(self, search: SearchAgent) -> None:
+        self.name = search.name
         self._search = search
 
     def act(self, view: View) -> Ints:
@@ -50,10 +50,12 @@ class SoftSearchAgent:
         if view.phase[0] == PASS:
             picks, picked = np.bitwise_or.reduce(bit(known.lines.actions), axis=1), view.picks[owner]
             actions, fits = highest(picks & ~picked), picked & ~picks == 0
-        # Picks that were not its own leave nothing to go on with.
-        lost = np.bincount(owner, fits) == 0
-        chances: Policy = np.eye(NUM_ACTIONS)[self._search.base.act(view)] * lost[:, None]
+        chances = np.zeros((len(view), NUM_ACTIONS))
         np.add.at(chances, (owner[fits], actions[fits]), likelihood(known, fits)[fits])
+        # Picks that were not its own leave nothing to go on with.
+        lost = np.flatnonzero(np.bincount(owner, fits) == 0)
+        if len(lost):
+            chances[lost, self._search.base.act(view.take(lost))] = 1
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
