@@ -192,6 +192,24 @@ def test_a_wider_network_begins_as_the_narrower_one_that_it_starts_with(tmp_path
     assert (wide.stem.weight[TINY.width :] != 0).any(), "the new units must be able to learn"
 
 
+def test_a_deeper_network_begins_all_but_as_the_one_that_it_starts_with(tmp_path: Path) -> None:
+    shallow = HeartsNet.fresh(TINY.spec, seed=9)
+    (tmp_path / "net.safetensors").write_bytes(packed(shallow))
+    deeper = dataclasses.replace(TINY, blocks=TINY.blocks + 2, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
+    deep = HeartsNet.load(train(dataclasses.replace(deeper, out=tmp_path / "run")))
+    rows = torch.randint(0, 2, (50, TINY.spec.layout.size), dtype=torch.uint8)
+    before = shallow.body(rows)
+    assert (deep.body(rows) - before).norm() < 0.03 * before.norm()
+    assert all((block.weight != 0).any() for block in deep.blocks), "the new blocks must be able to learn"
+
+
+def test_weights_of_more_blocks_than_the_run_has_are_refused(tmp_path: Path) -> None:
+    deep = HeartsNet.fresh(dataclasses.replace(TINY.spec, blocks=TINY.blocks + 1), seed=9)
+    (tmp_path / "net.safetensors").write_bytes(packed(deep))
+    with pytest.raises(TrainError, match="has another size than this run"):
+        train(dataclasses.replace(TINY, start=str(tmp_path), out=tmp_path / "run"))
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [

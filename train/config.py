@@ -97,7 +97,7 @@ class TrainConfig:
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
     """Begin with these weights: `net` for those in the package, a run directory or a weights file.  They may be of a
-    narrower network, and of one for another number of players."""
+    network with fewer units or blocks, and of one for another number of players."""
     imitate: str = ""
     """At first learn to choose as this agent does, or with the probabilities with which it draws: `rule`,
     `search:32?soft`, any by name.  It plays nothing itself."""

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 MEAN, SHOWN, BEST_ROW = -3, -2, -1
 """Rows behind those of the workers: the mean of their states, the weights for players and evaluations, the best of
 these so far."""
+_FAINT = 0.01
+"""What the first weights of added blocks are multiplied by."""
 
 
 def shared_state(config: TrainConfig) -> Tensor:
@@ -70,12 +72,14 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
     """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit.
 
     A narrower network takes the first units of each layer.  The others keep their weights, and nothing listens to
-    them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).  The inputs may be
-    laid out for other seats, see `same_inputs`.
+    them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).  One with fewer blocks
+    takes the first ones; the others add next to nothing to what goes through them (with weights of 0 they would not
+    learn).  The inputs may be laid out for other seats, see `same_inputs`.
     """
     spec, tensors = read_net(weights)
-    narrower = replace(config.spec, width=min(spec.width, config.width), rules=spec.rules, pad=spec.pad)
-    if spec.shapes != narrower.shapes:
+    width, blocks = min(spec.width, config.width), min(spec.blocks, config.blocks)
+    smaller = replace(config.spec, width=width, blocks=blocks, rules=spec.rules, pad=spec.pad)
+    if spec.shapes != smaller.shapes:
         raise TrainError(f"start={config.start!r}: {weights} has another size than this run ({spec})")
     tensors["stem.weight"] = tensors["stem.weight"][:, same_inputs(spec, config.spec)]
     places = flat.named(vector)
@@ -86,6 +90,8 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
             place[:, inputs[0] :] = 0
             place = place[:, : inputs[0]]
         place.copy_(torch.from_numpy(tensor))
+    for added in range(blocks, config.blocks):
+        places[f"blocks.{added}.weight"] *= _FAINT
 
 
 def same_inputs(old: NetSpec, new: NetSpec) -> Ints:
