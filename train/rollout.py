@@ -203,29 +203,21 @@ class Rollout:
 
     def advantages(self, gae_lambda: float, scale: float) -> Floats:
         """Advantage of each decision, float32 [size], where a deal pays `scale` times the payoff."""
-        result: Floats = advantages(self._rectangle(), self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[
-            self._at
-        ]
+        at = self.chain[: self.size], self.place[: self.size]
+        values = np.zeros((len(self.counts), max(1, int(self.counts.max(initial=0)))), np.float32)
+        values[at] = self.values[: self.size]
+        result: Floats = advantages(values, self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[at]
         return result
 
     def without_luck(self, advantages: Floats, scale: float) -> Floats:
         """The same advantages with less noise, where some tables have played the same deal."""
-        first = np.where(self.counts > 0, self._rectangle()[:, 0], 0).reshape(self.payoffs.shape)
-        beyond, tables = scale * self.payoffs - first, slice(len(self.deal_ids))
+        first = np.zeros(len(self.counts), np.float32)
+        begins = np.flatnonzero(self.place[: self.size] == 0)
+        first[self.chain[begins]] = self.values[begins]
+        beyond, tables = scale * self.payoffs - first.reshape(self.payoffs.shape), slice(len(self.deal_ids))
         decided = self.counts.reshape(beyond.shape) > 0
         of_seats = luck(beyond[tables], decided[tables], self.deal_ids).astype(np.float32).reshape(-1)
         return without_luck(advantages, of_seats[self.chain[: self.size]], self.place[: self.size])
-
-    @property
-    def _at(self) -> tuple[Ints, Ints]:
-        """Where the decisions held stand in a rectangle of chains."""
-        return self.chain[: self.size], self.place[: self.size]
-
-    def _rectangle(self) -> Floats:
-        """The values by chain and place, float32 [K, D]; D is at least 1."""
-        rectangle = np.zeros((len(self.counts), max(1, int(self.counts.max(initial=0)))), np.float32)
-        rectangle[self._at] = self.values[: self.size]
-        return rectangle
 
 
 def most_decisions(lookup: Lookup) -> int:
