@@ -1,6 +1,6 @@
 """How strong the networks of a run were in the course of its training: `python benchmarks/net_curve.py RUN`.
 
-All weights that it kept (`hearts train --past-every-decisions`) and its last ones meet some agents, two seats each
+The weights that it kept (`hearts train --past-every-decisions`) and its last ones meet some agents, two seats each
 in every rotation, on the same fresh deal ids.  Writes benchmarks/results/NAME.json and docs/images/NAME.png, from which
 docs/training.md is made: NAME is `net_curve` for the run of the network in the package.
 """
@@ -32,7 +32,7 @@ LAST_IN_WORDS = "the run's last network"
 
 @dataclass(frozen=True)
 class NetCurve:
-    """Measure all networks that a run has kept."""
+    """Measure the networks that a run has kept."""
 
     run: Annotated[Path, tyro.conf.Positional]
     """The run directory."""
@@ -40,6 +40,8 @@ class NetCurve:
     """Agents that each meets; `last` is the run's last network."""
     name: str = "net_curve"
     """Of the files that are written."""
+    every: int = 1
+    """Of the kept networks only every so manyth; the last one of the run is always among them."""
     deals: int = 4000
     """Deal ids of each match."""
     seed: int = 1
@@ -49,7 +51,8 @@ class NetCurve:
         """What the file holds.  Raises NetError or AgentError."""
         last, ids = f"net:{weights_file(self.run)}", fresh_ids(self.deals, self.seed)
         points = []
-        for file in [*sorted((self.run / PAST_NAME).glob("*.safetensors")), weights_file(self.run)]:
+        kept = sorted((self.run / PAST_NAME).glob("*.safetensors"))[:: self.every]
+        for file in [*kept, weights_file(self.run)]:
             trained, met = read_tensors(file)[1]["trained"], {}
             for opponent in self.against:
                 name = last if opponent == LAST else opponent
