@@ -13,6 +13,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hearts_agents import AgentError, make  # noqa: E402
+from hearts_agents.net import SHIPPED  # noqa: E402
+from hearts_agents.net_file import read_net  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import Ints, Sets, lowest  # noqa: E402
 from hearts_env.encode import encode, layout  # noqa: E402
@@ -22,7 +24,7 @@ from hearts_env.match import play  # noqa: E402
 from hearts_env.rewards import payoff  # noqa: E402
 from hearts_env.view import View  # noqa: E402
 from hearts_train.cli import main  # noqa: E402
-from hearts_train.config import resumed  # noqa: E402
+from hearts_train.config import opened, resumed  # noqa: E402
 from hearts_train.exploiter import plans, respond  # noqa: E402
 from hearts_train.judging import BEST, SHARE, Clocks  # noqa: E402
 from hearts_train.network import HeartsNet, packed  # noqa: E402
@@ -145,15 +147,13 @@ def test_a_run_from_before_there_were_opponents_goes_on(tmp_path: Path) -> None:
     assert read_metrics(train(dataclasses.replace(goes_on, eval_ids=1)))[-1]["decisions"] >= 700
 
 
-def test_a_run_may_begin_with_other_weights_and_refuses_those_that_do_not_fit(tmp_path: Path) -> None:
+def test_a_run_may_begin_with_other_weights(tmp_path: Path) -> None:
     other = HeartsNet.fresh(TINY.spec, seed=9)
     (tmp_path / "net.safetensors").write_bytes(packed(other))
     run = train(
         dataclasses.replace(TINY, out=tmp_path / "run", start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
     )
     assert torch.allclose(HeartsNet.load(run).stem.weight, other.stem.weight, atol=1e-6)
-    with pytest.raises(TrainError, match=r"start='net': .*net\.safetensors has another size than this run"):
-        train(dataclasses.replace(TINY, out=tmp_path / "wide", start="net"))
 
 
 @pytest.mark.parametrize("changes", [{"pad": True}, {"rules": "five"}, {"pad": True, "rules": "two_player"}])
@@ -203,11 +203,17 @@ def test_a_deeper_network_begins_all_but_as_the_one_that_it_starts_with(tmp_path
     assert all((block.weight != 0).any() for block in deep.blocks), "the new blocks must be able to learn"
 
 
-def test_weights_of_more_blocks_than_the_run_has_are_refused(tmp_path: Path) -> None:
-    deep = HeartsNet.fresh(dataclasses.replace(TINY.spec, blocks=TINY.blocks + 1), seed=9)
-    (tmp_path / "net.safetensors").write_bytes(packed(deep))
-    with pytest.raises(TrainError, match="has another size than this run"):
-        train(dataclasses.replace(TINY, start=str(tmp_path), out=tmp_path / "run"))
+@pytest.mark.parametrize("larger", [{"blocks": TINY.blocks + 1}, {"width": 2 * TINY.width}])
+def test_a_run_is_at_least_as_large_as_the_network_that_it_starts_with(tmp_path: Path, larger: dict[str, int]) -> None:
+    spec = dataclasses.replace(TINY.spec, **larger)
+    (tmp_path / "net.safetensors").write_bytes(packed(HeartsNet.fresh(spec, seed=9)))
+    assert HeartsNet.load(train(dataclasses.replace(TINY, start=str(tmp_path), out=tmp_path / "run"))).spec == spec
+
+
+def test_a_run_from_the_network_in_the_package_needs_no_word_of_its_size(tmp_path: Path) -> None:
+    config, _ = opened(TrainConfig(start="net", out=tmp_path / "run"))
+    shipped, _ = read_net(SHIPPED)
+    assert (config.width, config.blocks) == (shipped.width, shipped.blocks)
 
 
 @pytest.mark.parametrize(

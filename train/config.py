@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from hearts_agents import make
-from hearts_agents.net_file import NetSpec
+from hearts_agents.net import weights_of
+from hearts_agents.net_file import NetSpec, read_net
 from hearts_env import Rules
 from hearts_train.checkpoint import CONFIG_NAME, Progress, write_whole
 from hearts_train.network import Extras
@@ -97,7 +98,8 @@ class TrainConfig:
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
     """Begin with these weights: `net` for those in the package, a run directory or a weights file.  They may be of a
-    network with fewer units or blocks, and of one for another number of players."""
+    network with fewer units or blocks, which then grows, and of one for another number of players.  A run has at least
+    the units and blocks of its first weights."""
     imitate: str = ""
     """At first learn to choose as this agent does, or with the probabilities with which it draws: `rule`,
     `search:32?soft`, any by name.  It plays nothing itself."""
@@ -246,7 +248,7 @@ _NOT_SAVED = ("out", "resume")
 def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     """The complete configuration and the directory of a new run, or of the one to resume, where it is written.
 
-    Raises TrainError, RulesError, AgentError or CheckpointError.
+    Raises TrainError, RulesError, AgentError, NetError or CheckpointError.
     """
     if config.minutes is None and config.decisions is None:
         config = dataclasses.replace(config, minutes=DEFAULT_MINUTES)
@@ -259,6 +261,11 @@ def opened(config: TrainConfig) -> tuple[TrainConfig, Path]:
     for name in (config.imitate, *config.opponents, *config.eval_against, *config.eval_slow):
         if name not in ("", PAST):
             make(name)
+    if config.start and not config.resume:
+        first, _ = read_net(weights_of(config.start))
+        config = dataclasses.replace(
+            config, width=max(config.width, first.width), blocks=max(config.blocks, first.blocks)
+        )
     run = config.resume or config.out or Path("runs") / time.strftime("%Y-%m-%d-%H%M%S")
     if config.resume:
         saved = resumed(run)

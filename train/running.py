@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from hearts_train.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from hearts_train.config import TrainConfig, TrainError
+from hearts_train.config import TrainConfig
 from hearts_train.crew import Crew
 from hearts_train.flat import FlatNet, state_size
 from hearts_train.judging import BEST, Clocks
@@ -69,7 +69,7 @@ def begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -
 
 
 def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
-    """Put the weights of a file into a vector [S or more].  Raises NetError, or TrainError where they don't fit.
+    """Put the weights of a file, of at most the run's size, into a vector [S or more].  Raises NetError.
 
     A narrower network takes the first units of each layer.  The others keep their weights, and nothing listens to
     them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).  One with fewer blocks
@@ -77,10 +77,6 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
     learn).  The inputs may be laid out for other seats, see `same_inputs`.
     """
     spec, tensors = read_net(weights)
-    width, blocks = min(spec.width, config.width), min(spec.blocks, config.blocks)
-    smaller = replace(config.spec, width=width, blocks=blocks, rules=spec.rules, pad=spec.pad)
-    if spec.shapes != smaller.shapes:
-        raise TrainError(f"start={config.start!r}: {weights} has another size than this run ({spec})")
     tensors["stem.weight"] = tensors["stem.weight"][:, same_inputs(spec, config.spec)]
     places = flat.named(vector)
     for name, tensor in tensors.items():
@@ -90,7 +86,7 @@ def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> 
             place[:, inputs[0] :] = 0
             place = place[:, : inputs[0]]
         place.copy_(torch.from_numpy(tensor))
-    for added in range(blocks, config.blocks):
+    for added in range(spec.blocks, config.blocks):
         places[f"blocks.{added}.weight"] *= _FAINT
 
 
