@@ -16,9 +16,6 @@ venv: $(STAMP) ## make .venv with everything that development needs
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt -e '.[all]'
-	mkdir -p .venv/names
-	ln -sfn ../../agents .venv/names/hearts_agents
-	ln -sfn ../../train .venv/names/hearts_train
 	touch $@
 
 demo: $(STAMP) ## train for about two minutes, hold a tournament, plot it, run a short benchmark
@@ -29,7 +26,7 @@ test: $(STAMP) ## run the tests, without those marked slow
 
 # Of their own: the libraries are large (3 GB), and hold each other to narrow ranges.
 test-interop: $(INTEROP)/.stamp-installed ## set up every library that has an adapter or example, and test with them (a quarter of an hour)
-	$(INTEROP)/bin/pytest tests/interop tests/test_openspiel_game.py
+	$(INTEROP)/bin/pytest tests/interop tests/envs/test_openspiel_game.py
 
 $(INTEROP)/.stamp-installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(INTEROP)
@@ -37,15 +34,14 @@ $(INTEROP)/.stamp-installed: pyproject.toml constraints.txt
 	touch $@
 
 prove: $(STAMP) ## compare the engine with the oracle and OpenSpiel over 200,000 deals (minutes)
-	$(BIN)/python tests/prove.py
+	$(BIN)/python tests/tools/prove.py
 
 lint: $(STAMP) ## check style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy doesn't see through an editable install to folders of another name, hence .venv/names.
 type: $(STAMP) ## check types
-	MYPYPATH=.venv/names $(BIN)/mypy
+	$(BIN)/mypy
 
 format: $(STAMP) ## format, and mend what can be mended automatically
 	$(BIN)/ruff check --fix .
@@ -69,4 +65,4 @@ docs: $(STAMP) ## regenerate the tables in the documents
 
 clean: ## remove build outputs and caches, but not .venv or runs/
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find hearts_env agents train tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find hearts_env agents train apps tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

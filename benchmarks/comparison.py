@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from rich.table import Table
 
+from hearts_arena.report.console import console
+from hearts_bench.layers import BenchError, check, describe, origin
+from hearts_bench.plan import Plan, contender
+from hearts_bench.timing import Contender, Run, by_turns, median_deals, median_decisions, median_ratio
+from hearts_cli.bench import FULL_SECONDS, QUICK_SECONDS, turns, write
 from hearts_env.executor import available
-from hearts_env.rules import Rules
-from hearts_train.bench import BenchError, check, describe, origin
-from hearts_train.bench_command import FULL_SECONDS, QUICK_SECONDS, turns, write
-from hearts_train.bench_plan import Plan, contender
-from hearts_train.terminal import console
-from hearts_train.timing import Contender, Run, by_turns, median_deals, median_decisions, median_ratio
+from hearts_env.game.rules import Rules
 
 Unit = Literal["deals", "decisions"]
 MICROSECONDS = 1e6

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import tyro
 
+from hearts_bench.layers import DEFAULT_LAYERS, ONE_TABLE, describe, memory, origin
+from hearts_bench.plan import Plan, contender, measure, threads_matter
+from hearts_cli.bench import QUICK_SECONDS, print_results, turns, write
 from hearts_env.executor import available
-from hearts_env.rules import Rules
-from hearts_train.bench import DEFAULT_LAYERS, ONE_TABLE, describe, memory, origin
-from hearts_train.bench_command import QUICK_SECONDS, print_results, turns, write
-from hearts_train.bench_plan import Plan, contender, measure, threads_matter
+from hearts_env.game.rules import Rules
 
 RESULTS = Path(__file__).parent / "results" / "deals_per_second.json"
 PLAYERS = (2, 3, 4, 5, 6, 7)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from hearts_agents.exec_agent import ExecAgent
-from hearts_env.match import play
-from hearts_env.rules import Rules
-from hearts_train.machine import commit, machine, versions
+from hearts_agents.external.agent import ExecAgent
+from hearts_arena.provenance import commit, machine, versions
+from hearts_env.game.rules import Rules
+from hearts_env.match.play_match import play
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "exec_agents.json"

@@ -17,14 +17,14 @@ import numpy as np
 import tyro
 from rich.table import Table
 
+from hearts_arena.provenance import commit
+from hearts_arena.report.console import console
+from hearts_bench.layers import check
+from hearts_bench.plan import Plan, contender
+from hearts_bench.timing import Contender, Run, Work, by_turns, repeat
+from hearts_cli.bench import write
 from hearts_env.executor import Executor, available
-from hearts_env.rules import Rules
-from hearts_train.bench import check
-from hearts_train.bench_command import write
-from hearts_train.bench_plan import Plan, contender
-from hearts_train.machine import commit
-from hearts_train.terminal import console
-from hearts_train.timing import Contender, Run, Work, by_turns, repeat
+from hearts_env.game.rules import Rules
 
 KEPT = Path(__file__).with_name("guard.json")
 SLOWEST = 0.5

@@ -15,14 +15,14 @@ import numpy as np
 import tyro
 
 from hearts_agents import make
-from hearts_agents.holding import Options, hold
-from hearts_agents.tournament import tournament
-from hearts_env.agent import Agent
+from hearts_arena.provenance import commit, machine, versions
+from hearts_arena.run import Options, hold
+from hearts_arena.tournament import tournament
 from hearts_env.cards import Ints
-from hearts_env.match import play
-from hearts_env.rules import Rules
-from hearts_env.view import View
-from hearts_train.machine import commit, machine, versions
+from hearts_env.game.rules import Rules
+from hearts_env.game.view import View
+from hearts_env.match.agent import Agent
+from hearts_env.match.play_match import play
 
 RESULTS = Path(__file__).parent / "results" / "ladder.json"
 MANY = 64

@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from hearts_arena.provenance import commit, machine, versions
+from hearts_bench.learning import learning
 from hearts_env.executor import available
-from hearts_train.checkpoint import write_whole
-from hearts_train.config import TrainConfig
-from hearts_train.learn_bench import learning
-from hearts_train.machine import commit, machine, versions
+from hearts_train.run.checkpoint import write_whole
+from hearts_train.run.config import TrainConfig
 
 RESULTS = Path(__file__).parent / "results" / "learning.json"
 

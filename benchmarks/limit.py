@@ -20,13 +20,13 @@ import tyro
 
 import comparison
 from comparison import Entry
+from hearts_bench.timing import Batch, Contender, Work, repeat
 from hearts_env.cards import Sets, nth
-from hearts_env.engine import deal, legal, mix, shuffle, single_deal_no, step
 from hearts_env.executor import available
-from hearts_env.lookup import lookup
-from hearts_env.rules import Rules
-from hearts_env.state import State
-from hearts_train.timing import Batch, Contender, Work, repeat
+from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.engine import deal, legal, mix, shuffle, single_deal_no, step
+from hearts_env.game.rules import Rules
+from hearts_env.game.state import State
 
 SOURCE = Path(__file__).with_name("limit.c")
 RESULTS = Path(__file__).parent / "results" / "limit.json"

@@ -16,12 +16,12 @@ from typing import Annotated, Any
 import tyro
 
 from hearts_agents import make
-from hearts_agents.net_file import read_tensors, weights_file
-from hearts_env.rules import Rules
-from hearts_train.checkpoint import PAST_NAME
-from hearts_train.curve import Point, draw
-from hearts_train.league import duplicate_payoffs, fresh_ids, mean_and_error
-from hearts_train.machine import commit, machine, versions
+from hearts_agents.net.weights import read_tensors, weights_file
+from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
+from hearts_arena.provenance import commit, machine, versions
+from hearts_env.game.rules import Rules
+from hearts_train.run.checkpoint import PAST_NAME
+from hearts_train.run.learning_curve import Point, draw
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PICTURES = Path(__file__).resolve().parent.parent / "docs" / "images"

@@ -13,11 +13,11 @@ import tyro
 
 import comparison
 from comparison import Entry
+from hearts_bench.layers import LAYERS, ONE_TABLE
+from hearts_bench.plan import Plan, contender
+from hearts_bench.timing import Contender
 from hearts_env.executor import Executor, available
-from hearts_env.rules import Rules
-from hearts_train.bench import LAYERS, ONE_TABLE
-from hearts_train.bench_plan import Plan, contender
-from hearts_train.timing import Contender
+from hearts_env.game.rules import Rules
 
 RESULTS = Path(__file__).parent / "results" / "overhead.json"
 MANY = 1024

@@ -23,9 +23,9 @@ import tyro
 import comparison
 import limit
 from comparison import Entry, Unit
+from hearts_bench.timing import Batch, Contender, Work, repeat
 from hearts_env.executor import available
-from hearts_env.rules import Rules
-from hearts_train.timing import Batch, Contender, Work, repeat
+from hearts_env.game.rules import Rules
 
 RESULTS = Path(__file__).parent / "results" / "peers.json"
 PACKAGES = ("open_spiel", "Shimmy", "pettingzoo", "rlcard", "gym", "gym-hearts", "HeartsGym")

@@ -24,22 +24,24 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from hearts_agents import make, search_playout, search_race
-from hearts_agents.candidates import picks_of
-from hearts_agents.net import NetAgent
-from hearts_agents.rule import RuleAgent
-from hearts_agents.search_lines import Lines, pass_lines, play_lines
-from hearts_agents.search_playout import Policies, outcomes
-from hearts_agents.search_race import Race
-from hearts_env.agent import Agent
+from hearts_agents import make
+from hearts_agents.explain import picks_of
+from hearts_agents.net.agent import NetAgent
+from hearts_agents.rule.agent import RuleAgent
+from hearts_agents.search import racing as search_race
+from hearts_agents.search import rollouts as search_playout
+from hearts_agents.search.candidates import Lines, pass_lines, play_lines
+from hearts_agents.search.racing import Race
+from hearts_agents.search.rollouts import Policies, outcomes
+from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import count
-from hearts_env.engine import deal, shuffle, step
-from hearts_env.lookup import Lookup, lookup
-from hearts_env.rules import Rules
-from hearts_env.state import MOON, PASS, State
-from hearts_env.view import View, view
-from hearts_env.worlds import worlds
-from hearts_train.machine import commit, machine, versions
+from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.engine import deal, shuffle, step
+from hearts_env.game.rules import Rules
+from hearts_env.game.state import MOON, PASS, State
+from hearts_env.game.view import View, view
+from hearts_env.game.worlds import worlds
+from hearts_env.match.agent import Agent
 
 RESULTS = Path(__file__).parent / "results"
 TABLES = 40

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from hearts_agents import make
-from hearts_env.exact import evaluate
-from hearts_env.lookup import lookup
-from hearts_env.rules import PRESETS, Rules
-from hearts_env.tree import Tree, count_deals, grow
+from hearts_env.exact.best_response import evaluate
+from hearts_env.exact.game_tree import Tree, count_deals, grow
+from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.rules import PRESETS, Rules
 
 FILE = Path(__file__).parent / "results" / "small_hearts.json"
 TREES = ("small_two", "small_two_ten", "small_three", "small_four", "small_two_pass", "small_three_pass")

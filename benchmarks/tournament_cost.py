@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from hearts_agents.tournament_files import DEALS_NAME
-from hearts_train.machine import commit, machine, versions
+from hearts_arena.provenance import commit, machine, versions
+from hearts_arena.result_files import DEALS_NAME
 
 OUT = Path(__file__).parent / "results" / "tournament_cost.json"
 PROGRAM = """
 import json, os, sys, time
-from hearts_train.cli import main
+from hearts_cli.main import main
 begin = time.perf_counter()
 code = main(sys.argv[1:])
 times, status = os.times(), open("/proc/self/status").read()

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from hearts_agents.estimates import deals_needed, p_value
 from hearts_agents.registry import make
-from hearts_agents.standings import Standings
-from hearts_agents.tournament import Tournament, tournament
+from hearts_arena.provenance import commit, machine, versions
+from hearts_arena.standings import Standings
+from hearts_arena.stats.estimates import deals_needed, p_value
+from hearts_arena.tournament import Tournament, tournament
 from hearts_env import Rules
-from hearts_env.agent import uniform
 from hearts_env.cards import Ints, choose
-from hearts_env.view import View
-from hearts_train.machine import commit, machine, versions
+from hearts_env.game.view import View
+from hearts_env.match.agent import uniform
 
 OUT = Path(__file__).parent / "results" / "tournament_method.json"
 

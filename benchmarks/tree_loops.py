@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_agents.rule_loops import action_of_state
-from hearts_agents.search_lines import Lines
-from hearts_agents.search_loops import decided, lay_out, settle
-from hearts_agents.search_playout import Numbers
+from hearts_agents.rule.kernels import action_of_state
+from hearts_agents.search.candidates import Lines
+from hearts_agents.search.kernels import decided, lay_out, settle
+from hearts_agents.search.rollouts import Numbers
 from hearts_env.cards import NUM_RANKS, QS_SET, Bools, Ints
-from hearts_env.kernel import Number, bit, inner, kernel, zeros_below
-from hearts_env.kernels import Game, legal_at, step_at
-from hearts_env.state import MOON, PLAY, State
+from hearts_env.fast.jit import Number, bit, inner, kernel, zeros_below
+from hearts_env.fast.step import Game, legal_at, step_at
+from hearts_env.game.state import MOON, PLAY, State
 
 NONE, OWN, ALL = range(3)
 """Whose choices are in a tree."""

@@ -17,24 +17,25 @@ from typing import Annotated
 import numpy as np
 import tyro
 
-from hearts_agents import make, search_race
-from hearts_agents.rule import RuleAgent
-from hearts_agents.rule_brain import record
-from hearts_agents.search import SearchAgent
-from hearts_agents.search_lines import Lines
-from hearts_agents.search_loops import outcomes
-from hearts_agents.search_playout import Numbers, shooting, worth
-from hearts_agents.search_race import Race
-from hearts_env.agent import Agent
+from hearts_agents import make
+from hearts_agents.rule.agent import RuleAgent
+from hearts_agents.rule.tables import record
+from hearts_agents.search import racing as search_race
+from hearts_agents.search.agent import SearchAgent
+from hearts_agents.search.candidates import Lines
+from hearts_agents.search.kernels import outcomes
+from hearts_agents.search.racing import Race
+from hearts_agents.search.rollouts import Numbers, shooting, worth
+from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_env.cards import Ints
-from hearts_env.kernels import game, tables
-from hearts_env.match import play
-from hearts_env.rewards import payoff
-from hearts_env.rules import Rules
-from hearts_env.state import State
-from hearts_env.view import View
-from hearts_env.worlds import worlds
-from hearts_train.league import duplicate_payoffs, fresh_ids, mean_and_error
+from hearts_env.fast.step import game, tables
+from hearts_env.game.rewards import payoff
+from hearts_env.game.rules import Rules
+from hearts_env.game.state import State
+from hearts_env.game.view import View
+from hearts_env.game.worlds import worlds
+from hearts_env.match.agent import Agent
+from hearts_env.match.play_match import play
 from ladder import MANY, Timed
 from tree_loops import ALL, NO_LINE, NONE, OWN, Bound, Roots, Trees, grow
 

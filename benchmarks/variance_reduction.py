@@ -19,22 +19,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_agents import control
 from hearts_agents.registry import make
-from hearts_agents.rule import RuleAgent
-from hearts_agents.rule_weights import CHANCES, LARGEST, Weights
-from hearts_agents.standings import Standings
-from hearts_agents.tournament import Tournament
+from hearts_agents.rule.agent import RuleAgent
+from hearts_agents.rule.weights import CHANCES, LARGEST, Weights
+from hearts_arena.provenance import commit, machine, versions
+from hearts_arena.standings import Standings
+from hearts_arena.stats import control_variate as control
+from hearts_arena.tournament import Tournament
 from hearts_env import Rules
-from hearts_env.agent import Agent, StochasticAgent, policy
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, SUITS, members
-from hearts_env.engine import deal, shuffle, single_deal_no, step
-from hearts_env.lookup import lookup
-from hearts_env.rewards import payoff
-from hearts_env.state import State
-from hearts_env.view import view
-from hearts_train.checkpoint import write_whole
-from hearts_train.machine import commit, machine, versions
+from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.engine import deal, shuffle, single_deal_no, step
+from hearts_env.game.rewards import payoff
+from hearts_env.game.state import State
+from hearts_env.game.view import view
+from hearts_env.match.agent import Agent, StochasticAgent, policy
+from hearts_train.run.checkpoint import write_whole
 
 OUT = Path(__file__).parent / "results" / "variance_reduction.json"
 FIRST_ID = 5_000_000

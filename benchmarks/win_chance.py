@@ -2,8 +2,8 @@
 
 Half of the games of each player count (and of the preset `partnership`) are there to fit a curve by, the other half to
 tell how true it is: its Brier score beside that of the base rate, the same chance for all, and beside each range of
-chances what share of the games was won.  Writes the curves to agents/win_chance.json, which the agents read, and how
-true they are to benchmarks/results/win_chance.json.
+chances what share of the games was won.  Writes the curves to agents/hearts_agents/win_chance.json, which the agents
+read, and how true they are to benchmarks/results/win_chance.json.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from scipy.optimize import minimize
 
 from hearts_agents import make
 from hearts_agents.win_chance import FITS, Curve, chances, competitors, in_packs, kind_of
+from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints
-from hearts_env.lookup import Lookup, lookup
-from hearts_env.match import Deals, play
-from hearts_env.rules import Rules
-from hearts_train.machine import commit, machine, versions
+from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.rules import Rules
+from hearts_env.match.play_match import Deals, play
 
 Numbers = NDArray[np.float64]
 TRUTH = Path(__file__).resolve().parent / "results" / "win_chance.json"

@@ -15,20 +15,20 @@ from typing import Any
 import benchmark_tables
 import net_tables
 from hearts_agents import AGENTS, make
-from hearts_agents.protocol import BYE, answer_line, hello_line, welcome_line
-from hearts_agents.protocol_view import request_lines
-from hearts_agents.rule_weights import Weights
+from hearts_agents.external.messages import request_lines
+from hearts_agents.external.protocol import BYE, answer_line, hello_line, welcome_line
+from hearts_agents.rule.weights import Weights
+from hearts_cli.benchmark import OPPONENTS
 from hearts_env.cards import Ints
-from hearts_env.encode import layout
-from hearts_env.explain import field_docs
-from hearts_env.lookup import lookup
-from hearts_env.match import play
-from hearts_env.rules import Rules
-from hearts_env.tree import count_deals
-from hearts_env.variants import PRESETS, READINGS, SOURCES, Reading, Way
-from hearts_env.view import View
-from hearts_train.benchmark_command import OPPONENTS
-from hearts_train.exploit_curve import WAYS, differences
+from hearts_env.exact.game_tree import count_deals
+from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.explain import field_docs
+from hearts_env.game.rules import Rules
+from hearts_env.game.variants import PRESETS, READINGS, SOURCES, Reading, Way
+from hearts_env.game.view import View
+from hearts_env.match.play_match import play
+from hearts_env.observe.encode import layout
+from hearts_train.exploit.exploit_curve import WAYS, differences
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -294,7 +294,7 @@ def cfr() -> str:
     """NashConv of the average policy of CFR by its iterations."""
     kept = _small()["cfr"]
     rows = [(str(row["iterations"]), f"{row['ours']:.12f}", f"{row['openspiel']:.12f}") for row in kept["rows"]]
-    head = ("iterations of CFR", f"NashConv on `{kept['rules']}`, hearts_env.exact", "OpenSpiel")
+    head = ("iterations of CFR", f"NashConv on `{kept['rules']}`, hearts_env.exact.best_response", "OpenSpiel")
     return table(head, rows)
 
 

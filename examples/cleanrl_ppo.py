@@ -11,7 +11,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import hearts_env  # noqa: F401  gymnasium knows its names
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
 TABLES, STEPS, EPOCHS, MINIBATCHES, GAE, CLIP, ENTROPY = 256, 16, 3, 4, 0.95, 0.2, 0.01

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 from hearts_env import hearts_v0
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000  # deals

@@ -12,7 +12,7 @@ from pufferlib import vector
 from pufferlib.pytorch import layer_init, sample_logits
 from torch import nn
 
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 from hearts_env.adapters.pufferlib import HeartsPufferEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000

@@ -11,7 +11,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 from hearts_env.adapters.rllib import MASK, OBSERVATIONS, HeartsRLlibVectorEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000

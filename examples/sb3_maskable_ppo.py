@@ -7,7 +7,7 @@ import sys
 
 from sb3_contrib import MaskablePPO
 
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 from hearts_env.adapters.sb3 import HeartsVecEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000

@@ -12,7 +12,7 @@ from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Batch, Collector, VectorReplayBuffer
 from torch import nn
 
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 from hearts_env.adapters.tianshou import HeartsTianshouEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000

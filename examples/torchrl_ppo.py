@@ -15,7 +15,7 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from hearts_agents.trained import PolicyAgent, against
+from hearts_agents.policy import PolicyAgent, against
 from hearts_env.adapters.torchrl import HeartsTorchRLEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000

@@ -172,4 +172,4 @@ def _load(required: bool) -> ModuleType | None:
             ) from None
         return None
     # By name, since it stands to the right of the modules whose functions it replaces.
-    return importlib.import_module("hearts_env.compiled")
+    return importlib.import_module("hearts_env.fast.compiled")

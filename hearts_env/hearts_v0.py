@@ -1,7 +1,7 @@
 """Hearts for PettingZoo: `hearts_v0.env(...)` and `hearts_v0.parallel_env(...)`."""
 
-from hearts_env.aec import HeartsAEC
-from hearts_env.parallel import HeartsParallel
+from hearts_env.envs.aec import HeartsAEC
+from hearts_env.envs.parallel import HeartsParallel
 
 raw_env = HeartsAEC
 env = HeartsAEC

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 
 from hearts_env.adapters import MissingLibraryError
-from hearts_env.agent import Agent, Policy, policy, uniform
 from hearts_env.cards import ACTION_NAMES, CARD_NAMES, NO_CARD, NUM_ACTIONS, Ints, cards_in
-from hearts_env.encode import encode, layout
-from hearts_env.engine import deal, legal, pass_offset, step
-from hearts_env.lookup import Lookup, lookup
-from hearts_env.notation import dealt_hands, script, show_hand
-from hearts_env.rewards import foul_reward, payoff
-from hearts_env.rules import Rules
-from hearts_env.state import PHASE_NAMES, State
-from hearts_env.tree import count_deals
-from hearts_env.view import View, view
-from hearts_env.worlds import worlds
+from hearts_env.exact.game_tree import count_deals
+from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.engine import deal, legal, pass_offset, step
+from hearts_env.game.rewards import foul_reward, payoff
+from hearts_env.game.rules import Rules
+from hearts_env.game.state import PHASE_NAMES, State
+from hearts_env.game.view import View, view
+from hearts_env.game.worlds import worlds
+from hearts_env.match.agent import Agent, Policy, policy, uniform
+from hearts_env.observe.encode import encode, layout
+from hearts_env.text.notation import dealt_hands, script, show_hand
 
 try:
     import pyspiel
@@ -243,7 +243,7 @@ class HeartsState(pyspiel.State):  # type: ignore[misc]
 
 
 class _Observer:
-    """OpenSpiel's way to ask what a seat sees: `hearts_env.encode` as float32, and text.
+    """OpenSpiel's way to ask what a seat sees: `hearts_env.observe.encode` as float32, and text.
 
     With perfect recall the encoding has the block `order`.  Encodings are seat-relative: seats that see the same from
     where they sit have one tensor.

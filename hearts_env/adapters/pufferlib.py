@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import Bools
-from hearts_env.encode import Layout
-from hearts_env.learner import check_one_learner
-from hearts_env.rewards import foul_reward
-from hearts_env.vector import HeartsVectorEnv
+from hearts_env.envs.learner_tables import check_one_learner
+from hearts_env.envs.vector import HeartsVectorEnv
+from hearts_env.game.rewards import foul_reward
+from hearts_env.observe.encode import Layout
 
 try:
     from pufferlib import PufferEnv

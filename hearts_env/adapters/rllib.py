@@ -10,13 +10,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
-from hearts_env.aec import HeartsAEC
 from hearts_env.cards import NUM_ACTIONS, Bytes
-from hearts_env.edge import Mask
-from hearts_env.encode import Layout
-from hearts_env.learner import check_one_learner
-from hearts_env.spaces import encoding_space
-from hearts_env.vector import HeartsVectorEnv, Infos, Step
+from hearts_env.envs.aec import HeartsAEC
+from hearts_env.envs.base import Mask
+from hearts_env.envs.learner_tables import check_one_learner
+from hearts_env.envs.spaces import encoding_space
+from hearts_env.envs.vector import HeartsVectorEnv, Infos, Step
+from hearts_env.observe.encode import Layout
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv

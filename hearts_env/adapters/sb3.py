@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import Bools, Bytes, Ints
-from hearts_env.learner import check_one_learner
-from hearts_env.table import EnvError
-from hearts_env.vector import HeartsVectorEnv
+from hearts_env.envs.learner_tables import check_one_learner
+from hearts_env.envs.table import EnvError
+from hearts_env.envs.vector import HeartsVectorEnv
 
 try:
     from stable_baselines3.common.monitor import Monitor

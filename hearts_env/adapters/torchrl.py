@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import NUM_ACTIONS
-from hearts_env.vector import HeartsVectorEnv
+from hearts_env.envs.vector import HeartsVectorEnv
 
 try:
     import torch

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faces import FACES, TABLES, Bare, Face
 
-from hearts_env.rules import Rules
-from hearts_env.table import EnvError
+from faces import FACES, TABLES, Bare, Face
+from hearts_env.envs.table import EnvError
+from hearts_env.game.rules import Rules
 
 every_face = pytest.mark.parametrize("face", FACES)
 every_size = pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7])

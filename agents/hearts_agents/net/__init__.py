@@ -1,0 +1,1 @@
+"""The agent that plays by a trained network, and its weights files."""

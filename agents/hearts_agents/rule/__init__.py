@@ -1,0 +1,1 @@
+"""The rule agent: sound Hearts by weights, card by card."""

@@ -1,0 +1,1 @@
+"""The search agent: Monte-Carlo search over determinizations."""

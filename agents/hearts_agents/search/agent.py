@@ -1,0 +1,154 @@
+"""The search agent: tries cards out in worlds that fit what it has seen, with another agent in every seat."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from hearts_agents.explain import Candidate, before_picks, picks_of
+from hearts_agents.rule.agent import RuleAgent
+from hearts_agents.search.candidates import Lines, pass_lines, play_lines, with_also
+from hearts_agents.search.racing import Race, played_out, race
+from hearts_agents.search.rollouts import Judge, Policies
+from hearts_env.cards import Ints, cards_in, count
+from hearts_env.game.state import PASS
+from hearts_env.game.view import View
+from hearts_env.match.agent import Agent
+
+MOST_WORLDS = 1 << 16
+"""Worlds where time is the only limit."""
+VIEWS = 256
+"""Views thought about at once: it bounds the memory, and changes nothing else."""
+_KEPT = 1 << 14
+
+
+class SearchAgent:
+    """Leaves another agent's choice where a different one does better, in the same worlds, beyond doubt.
+
+    The same view always gives the same action, unless `seconds` ends the search.
+    """
+
+    def __init__(
+        self,
+        worlds: int = 32,
+        name: str = "search",
+        *,
+        seconds: float | None = None,
+        base: Agent | None = None,
+        judge: Judge | None = None,
+        to_win: bool = True,
+    ) -> None:
+        """worlds: tried at most for a decision.  seconds: spent at most on one, on average over a batch of views.
+
+        base: the policy that it starts from and plays the worlds out with; the rule agent if not given.  judge: where
+        play-outs end after a few tricks, what the viewers' payoffs would be; without it they go on to the end.
+        to_win: where the seats have scores already, a deal is worth what it adds to the chance to win the game, which a
+        judge must then tell too (`win_chance.payoff_at`); else every deal is played for its points.
+        """
+        self.name = name
+        self.worlds = worlds
+        self.seconds = seconds
+        self._policies = Policies.of(base or RuleAgent(), judge, to_win)
+        self._passes: OrderedDict[tuple[object, ...], int] = OrderedDict()
+
+    @property
+    def base(self) -> Agent:
+        """The policy that it starts from."""
+        return self._policies.base
+
+    def act(self, view: View) -> Ints:
+        """The chosen action for each view, int64 [N]."""
+        actions = self._policies.base.act(view)
+        choices, passes = count(view.legal) > 1, view.phase == PASS
+        for rows, think in ((choices & ~passes, self._play), (choices & passes, self._pick)):
+            numbers = np.flatnonzero(rows)
+            for begin in range(0, len(numbers), VIEWS):
+                part = numbers[begin : begin + VIEWS]
+                actions[part] = think(view.take(part), actions[part])
+        return actions
+
+    def explain(self, view: View, also: Ints | None = None) -> list[list[Candidate]]:
+        """What each view's decision is made from: a list for each, the base policy's choice first.
+
+        See `candidates.Explains`.  What is tried besides is tried for as long as there is a choice to make, and changes
+        nothing about the others.
+        """
+        found: list[list[Candidate]] = [[] for _ in range(len(view))]
+        for row in np.flatnonzero(count(view.legal) > 1):
+            here = np.array([row])
+            found[row] = _candidates(self.race(view.take(here), None if also is None else also[here]))
+        return found
+
+    def race(self, view: View, also: Ints | None = None) -> Race:
+        """What comes of each line of N views with a choice, which all play or all pass.
+
+        A pass is thought out from before the first pick.  also: int64 [N, D], see `explain`.
+        """
+        passes = view.phase[0] == PASS
+        first = before_picks(view) if passes else view
+        lines = self._pass_lines(first) if passes else self._play_lines(first)
+        return self._race(first, lines if also is None else with_also(lines, also))
+
+    def _play(self, view: View, base: Ints) -> Ints:
+        known = self._race(view, self._play_lines(view, base))
+        actions: Ints = known.lines.actions[known.best(), 0]
+        return actions
+
+    def _play_lines(self, view: View, base: Ints | None = None) -> Lines:
+        policies = self._policies
+        return play_lines(view, policies.base.act(view) if base is None else base, policies.shooter.act(view))
+
+    def _pick(self, view: View, base: Ints) -> Ints:
+        """The next card to pass: all are thought out at once, and the same anew (or remembered) at each pick."""
+        first = before_picks(view)
+        keys = _pass_keys(first)
+        new = [row for row, key in enumerate(keys) if key not in self._passes]
+        passed = {key: self._passes[key] for key in keys if key in self._passes}
+        if new:
+            these = first.take(np.array(new))
+            known = self._race(these, self._pass_lines(these))
+            picks = np.bitwise_or.reduce(np.int64(1) << known.lines.actions[known.best()], axis=1)
+            passed.update(zip([keys[row] for row in new], picks.tolist(), strict=True))
+        self._passes.update(passed)
+        while len(self._passes) > _KEPT:
+            self._passes.popitem(last=False)
+        actions = base.copy()
+        for row, key in enumerate(keys):
+            left = passed[key] & int(view.legal[row])
+            # Picks that were not its own leave nothing to go on with.
+            if left and int(view.picks[row]) & ~passed[key] == 0:
+                actions[row] = cards_in(left)[-1]
+        return actions
+
+    def _pass_lines(self, view: View) -> Lines:
+        policies = self._policies
+        return pass_lines(view, picks_of(policies.base, view), picks_of(policies.shooter, view))
+
+    def _race(self, view: View, lines: Lines) -> Race:
+        seconds = None if self.seconds is None else self.seconds * len(view)
+        return race(view, lines, played_out(view, lines, self._policies), self.worlds, seconds)
+
+
+def _pass_keys(view: View) -> list[tuple[object, ...]]:
+    """All that the choice of a pass depends on, for each view before its first pick."""
+    columns = (view.table_key, view.seat, view.hand, view.deal_no, view.scores)
+    return [(view.lookup.rules, *map(str, each)) for each in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _candidates(known: Race) -> list[Candidate]:
+    """Of a race for one view."""
+    best = int(known.best()[0])
+    means, gains, errors = known.value / np.maximum(known.tried, 1), known.mean_gain, known.error
+    return [
+        Candidate(
+            actions=tuple(actions.tolist()),
+            moon=bool(known.lines.moon[line]),
+            payoff=float(means[line]),
+            gain=float(gains[line]),
+            error=float(errors[line]),
+            worlds=int(known.tried[line]),
+            chosen=line == best,
+        )
+        for line, actions in enumerate(known.lines.actions)
+    ]

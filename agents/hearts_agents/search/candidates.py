@@ -1,0 +1,134 @@
+"""What the search agent chooses between: cards to play, sets of cards to pass, and the plan to shoot the moon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, Bools, Ints, card_set, cards_in
+from hearts_env.game.compiled_rules import PARTNER, Lookup
+from hearts_env.game.view import View
+
+
+@dataclass(frozen=True)
+class Lines:
+    """K lines of play for N views; those of one view stand together, what the base policy would do first."""
+
+    owner: Ints  # int64 [K]  the row of the view, ascending from 0
+    actions: Ints  # int64 [K, D]  the viewer's own next actions
+    moon: Bools  # bool [K]  the viewer then plays for the moon, else as the base policy does
+    extra: Bools  # bool [K]  tried only to be told about: it is no choice, and changes nothing about the others
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @property
+    def starts(self) -> Ints:
+        """int64 [N]: the first line of each view."""
+        return np.flatnonzero(np.diff(self.owner, prepend=-1))
+
+    @property
+    def first(self) -> Ints:
+        """int64 [K]: the first line of the same view."""
+        return self.starts[self.owner]
+
+
+Line = tuple[list[int], bool]
+"""Actions, and whether they are for the moon."""
+
+
+def can_shoot(view: View) -> Bools:
+    """Are there moons, and has no opponent a penalty card?  bool [N]."""
+    info = view.lookup
+    if info.rules.moon == "none":
+        return np.zeros(len(view), np.bool_)
+    together = info.teams and info.rules.team_moon == "team"
+    others = [seat for seat in range(1, info.num_players) if not (together and seat == PARTNER)]
+    can: Bools = (np.bitwise_or.reduce(view.taken[:, others], axis=1) & info.play.penalty) == 0
+    return can
+
+
+def play_lines(view: View, base: Ints, moon: Ints) -> Lines:
+    """A line for each kind of card (or moon choice) that is legal, and one for the moon while there may be one.
+
+    base, moon: int64 [N], what these policies would do.
+    """
+    points, shoots = _points(view.lookup), can_shoot(view)
+    barriers = view.out | view.table
+    lines: list[list[Line]] = []
+    for row, first in enumerate(base.tolist()):
+        options = kinds(int(view.legal[row]), int(barriers[row]), points, first)
+        plain: list[Line] = [([card], False) for card in [first, *(card for card in options if card != first)]]
+        lines.append(plain + [([int(moon[row])], True)] * bool(shoots[row]))
+    return _joined(lines)
+
+
+def pass_lines(view: View, base: Ints, moon: Ints) -> Lines:
+    """What the base policy would pass, the same with one card changed for another, and what it passes for a moon.
+
+    base, moon: int64 [N, D], all picks of these policies.
+    """
+    points, shoots = _points(view.lookup), can_shoot(view)
+    lines: list[list[Line]] = []
+    for row, picks in enumerate(base.tolist()):
+        others = kinds(int(view.hand[row]) & ~card_set(picks), int(view.out[row]), points)
+        changed = [[*picks[:at], card, *picks[at + 1 :]] for at in range(len(picks)) for card in others]
+        plain: list[Line] = [(each, False) for each in [picks, *changed]]
+        lines.append(plain + [(moon[row].tolist(), True)] * bool(shoots[row]))
+    return _joined(lines)
+
+
+def kinds(actions: int, barrier: int, points: list[int], favourite: int = -1) -> list[int]:
+    """One action of each kind in a set, lowest first.
+
+    Cards of a suit that are worth the same are alike if nobody else can play one that lies between.  barrier: the
+    cards that others hold or that lie on the table.  points: of each action.  favourite: is taken for its kind.
+    """
+    found: list[int] = []
+    last = -1
+    for card in cards_in(actions):
+        same_suit = last >= 0 and card < NUM_CARDS and card // NUM_RANKS == last // NUM_RANKS
+        if same_suit and points[card] == points[last] and barrier & ((1 << card) - (1 << last)) == 0:
+            found[-1] = card if card == favourite else found[-1]
+        else:
+            found.append(card)
+        last = card
+    return found
+
+
+def with_also(lines: Lines, also: Ints) -> Lines:
+    """The same lines, and one that is extra for each view that had none such, in whatever order of its actions.
+
+    also: int64 [N, D], its actions.
+    """
+    there = (np.sort(lines.actions, axis=1) == np.sort(also, axis=1)[lines.owner]).all(axis=1) & ~lines.moon
+    missing = np.flatnonzero(np.bincount(lines.owner, there, len(also)) == 0)
+    owner = np.concatenate([lines.owner, missing])
+    order = np.argsort(owner, kind="stable")
+    return Lines(
+        owner=owner[order],
+        actions=np.concatenate([lines.actions, also[missing]])[order],
+        moon=np.concatenate([lines.moon, missing < 0])[order],
+        extra=np.concatenate([lines.extra, missing >= 0])[order],
+    )
+
+
+def _joined(lines: list[list[Line]]) -> Lines:
+    sizes = [len(each) for each in lines]
+    flat = [line for each in lines for line in each]
+    return Lines(
+        owner=np.repeat(np.arange(len(lines)), sizes),
+        actions=np.array([actions for actions, _ in flat], np.int64),
+        moon=np.array([moon for _, moon in flat], np.bool_),
+        extra=np.zeros(len(flat), np.bool_),
+    )
+
+
+def _points(info: Lookup) -> list[int]:
+    """The points of each card; 0 for the moon choices."""
+    points = [0] * NUM_ACTIONS
+    for cards, each in info.point_sets:
+        for card in cards_in(cards):
+            points[card] = each
+    return points

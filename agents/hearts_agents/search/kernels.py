@@ -1,0 +1,110 @@
+"""Play-outs of the search agent as a compiled loop: each line in its world, from a copy to the points of the deal."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_agents.rule.kernels import action_of_state
+from hearts_agents.rule.tables import record
+from hearts_agents.rule.weights import Weights
+from hearts_agents.search.rollouts import worth
+from hearts_env.cards import NO_SEAT, Bools, Ints
+from hearts_env.fast.jit import Number, inner, kernel
+from hearts_env.fast.step import Game, game, step_at, tables
+from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.state import MOON, PASS, PLAY, State
+from hearts_env.game.tally import automatic_choice, deal_points, shooter
+
+
+def outcomes(
+    lookup: Lookup, minds: tuple[Weights, Weights], worlds: State, world: Ints, seat: Ints, actions: Ints, moon: Bools
+) -> Ints:
+    """The points of L deals played to their end, int64 [L, P]; `worlds` stays as it is.
+
+    What `search_playout.play_out` computes.  minds: how everybody plays, and how a seat with a line for the moon does.
+    world: int64 [L], the row of `worlds` that each begins in.  seat, actions, moon: see there.
+    """
+    points = np.empty((len(world), lookup.num_players), np.int64)
+    brains = np.concatenate([record(lookup, weights) for weights in minds])
+    one = State.empty(lookup, 1)
+    rules, cards = game(lookup), worth(lookup)
+    _outcomes(
+        rules, brains, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points
+    )
+    return points
+
+
+@kernel
+def _outcomes(
+    game: Game,
+    brains: NDArray[np.void],
+    worlds: State,
+    one: State,
+    world: Ints,
+    seat: Ints,
+    actions: Ints,
+    moon: Bools,
+    worth: int,
+    points: Ints,
+) -> None:
+    """Fill `points`.  one: a table to play on."""
+    for line in range(len(world)):
+        n, me, at = world[line], seat[line], 0
+        lay_out(game, worlds, n, one)
+        going = one.phase[0] != MOON
+        while going:
+            turn = one.turn[0]
+            if turn == me and at < actions.shape[1]:
+                action: Number = actions[line, at]
+                at += 1
+            else:
+                action = action_of_state(game, brains[1 if moon[line] and turn == me else 0], one, 0)
+            going = not step_at(game, one, 0, action)
+            going = going and not decided(game, worth, one)
+        settle(game, worlds.scores[n], actions[line, 0], one, points[line])
+
+
+@inner
+def lay_out(game: Game, worlds: State, n: Number, one: State) -> None:
+    """Lay table n out; in the pass, as it was before the first pick."""
+    passing = worlds.phase[n] == PASS
+    for seat in range(game.num_players):
+        one.hands[0, seat] = worlds.hands[n, seat]
+        one.picks[0, seat] = 0 if passing else worlds.picks[n, seat]
+        one.taken[0, seat] = worlds.taken[n, seat]
+    one.table[0] = worlds.table[n]
+    one.voids[0] = worlds.voids[n]
+    one.deal_no[0] = worlds.deal_no[n]
+    one.phase[0] = worlds.phase[n]
+    one.turn[0] = 0 if passing else worlds.turn[n]
+    one.count[0] = 0 if passing else worlds.count[n]
+    one.led[0] = worlds.led[n]
+    one.best[0] = worlds.best[n]
+    one.best_seat[0] = worlds.best_seat[n]
+    one.broken[0] = worlds.broken[n]
+
+
+@inner
+def decided(game: Game, worth: int, one: State) -> bool:
+    """Is a trick over, and has no hand a card left that could change the points?"""
+    left = np.int64(0)
+    for seat in range(game.num_players):
+        left |= one.hands[0, seat]
+    return bool(one.table[0] == 0 and one.phase[0] == PLAY and left & worth == 0)
+
+
+@inner
+def settle(game: Game, scores: Ints, chosen: Number, one: State, points: Ints) -> None:
+    """Fill `points`, int64 [P], with those of the deal on the table.
+
+    scores: int32 [P], before the deal.  chosen: the moon choice, where the table waits for one.
+    """
+    taken = one.taken[0]
+    shot: Number = np.int64(shooter(game.score, taken))
+    choice: Number = np.int64(game.moon_action)
+    if one.phase[0] == MOON:
+        choice = chosen
+    elif shot != NO_SEAT and (game.moon_chosen or game.moon_automatic):
+        choice = np.int64(automatic_choice(game.score, taken, shot, scores, points))
+    deal_points(game.score, taken, shot, choice, points)

@@ -1,0 +1,71 @@
+"""A searcher that draws its actions, the likelier the better they look: a teacher that tells more than what is best."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_agents.net.agent import draw
+from hearts_agents.search.agent import VIEWS, SearchAgent
+from hearts_agents.search.racing import Race
+from hearts_env.cards import NUM_ACTIONS, Bools, Ints, bit, count, highest, lowest
+from hearts_env.game.state import PASS
+from hearts_env.game.view import View
+from hearts_env.match.agent import Policy, uniform
+
+TEMPERATURE = 1.0
+"""Points: what is so much better is e times as likely."""
+_SALT = 0x50F7
+
+
+class SoftSearchAgent:
+    """Tries out what a SearchAgent does, and takes a line with a probability that grows with its mean payoff.
+
+    No gate: with few worlds it plays worse than that one.
+    """
+
+    def __init__(self, search: SearchAgent) -> None:
+        self.name = search.name
+        self._search = search
+
+    def act(self, view: View) -> Ints:
+        """An action drawn for each view, int64 [N]."""
+        return draw(self.probabilities(view).astype(np.float32), uniform(view, _SALT).astype(np.float32))
+
+    def probabilities(self, view: View) -> Policy:
+        """What actions are drawn from, float64 [N, A]; of a line of picks the highest that is left comes next."""
+        choices, passes = count(view.legal) > 1, view.phase == PASS
+        chances: Policy = np.eye(NUM_ACTIONS)[lowest(view.legal)]
+        for rows in (np.flatnonzero(choices & passes), np.flatnonzero(choices & ~passes)):
+            for begin in range(0, len(rows), VIEWS):
+                part = rows[begin : begin + VIEWS]
+                chances[part] = self._chances(view.take(part))
+        return chances
+
+    def _chances(self, view: View) -> Policy:
+        """The same of views that all pass, or all play, and have a choice."""
+        known = self._search.race(view)
+        owner, actions = known.lines.owner, known.lines.actions[:, 0]
+        fits = np.ones(len(owner), np.bool_)
+        if view.phase[0] == PASS:
+            picks, picked = np.bitwise_or.reduce(bit(known.lines.actions), axis=1), view.picks[owner]
+            actions, fits = highest(picks & ~picked), picked & ~picks == 0
+        chances = np.zeros((len(view), NUM_ACTIONS))
+        np.add.at(chances, (owner[fits], actions[fits]), likelihood(known, fits)[fits])
+        # Picks that were not its own leave nothing to go on with.
+        lost = np.flatnonzero(np.bincount(owner, fits) == 0)
+        if len(lost):
+            chances[lost, self._search.base.act(view.take(lost))] = 1
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
+
+def likelihood(known: Race, fits: Bools) -> NDArray[np.float64]:
+    """How likely each line is, but for a factor of its view, float64 [K]: e^(payoff / TEMPERATURE).
+
+    fits: bool [K]  the lines there are to choose from.
+    """
+    payoffs = known.value / np.maximum(known.tried, 1) / TEMPERATURE
+    best = np.maximum.reduceat(np.where(fits, payoffs, -np.inf), known.lines.starts)[known.lines.owner]
+    likely: NDArray[np.float64] = np.exp(np.where(fits, payoffs - best, -np.inf))
+    return likely

@@ -1,0 +1,1 @@
+"""Where agents meet: duplicate tournaments, their statistics, and reports."""

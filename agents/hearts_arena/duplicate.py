@@ -1,0 +1,74 @@
+"""How good an agent is: duplicate matches against another one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_agents import make
+from hearts_arena.formats import lineups
+from hearts_env.cards import Ints
+from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.rewards import payoff
+from hearts_env.game.rules import Rules
+from hearts_env.match.agent import Agent
+from hearts_env.match.play_match import Result, play
+
+TRAINING_IDS = 1 << 62
+"""Deal ids of training start here: those below, of people and evaluations, are fresh to every network."""
+
+
+Samples = NDArray[np.float64]
+
+
+def fresh_ids(size: int, *seed: int) -> Ints:
+    """Deal ids that no training has seen, int64 [size]."""
+    return np.random.default_rng(seed).integers(TRAINING_IDS, size=size, dtype=np.int64)
+
+
+def duplicate_payoffs(
+    rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None = None
+) -> Samples:
+    """The payoff of `agent` for each deal id, float64 [K]: mean of its seats, over all lineups with the opponent.
+
+    opponent: if a name, as `hearts_agents.make` takes it.  seats: see `others.lineups`.  One id is one sample: it is
+    played once in every lineup.
+    """
+    result = _met(rules, agent, opponent, deal_ids, seats)
+    mine = result.lineup == 0
+    of_agent = np.where(mine, payoff(lookup(rules), result.points), 0).sum(axis=1) / mine.sum(axis=1)
+    return _by_id(of_agent, deal_ids)
+
+
+def duplicate_wins(
+    rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None = None
+) -> Samples:
+    """The share of the wins that go to seats of `agent` in games from each deal id, float64 [K]; ties are split.
+
+    Otherwise as `duplicate_payoffs`.
+    """
+    result = _met(rules, agent, opponent, deal_ids, seats, games=True)
+    share = (result.winners & (result.lineup == 0)).sum(axis=1) / result.winners.sum(axis=1)
+    return _by_id(share, deal_ids)
+
+
+def _met(
+    rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None, games: bool = False
+) -> Result:
+    """Both agents on every deal id in every lineup."""
+    turns = lineups(rules.num_players, seats)
+    lineup = np.tile(turns, (len(deal_ids), 1))
+    both = [agent, make(opponent) if isinstance(opponent, str) else opponent]
+    return play(rules, both, lineup, np.repeat(deal_ids, len(turns)), games=games)
+
+
+def _by_id(of_tables: Samples, deal_ids: Ints) -> Samples:
+    means: Samples = of_tables.reshape(len(deal_ids), -1).mean(axis=1)
+    return means
+
+
+def mean_and_error(samples: Samples) -> tuple[float, float]:
+    """The mean and its standard error; the error is 0 for a single sample."""
+    size = len(samples)
+    error = float(np.std(samples, ddof=1)) / size**0.5 if size > 1 else 0.0
+    return float(np.mean(samples)), error

@@ -1,0 +1,1 @@
+"""Statistics of tournaments: estimates over deal ids, sequential tests, control variates, ratings."""

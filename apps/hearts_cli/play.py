@@ -1,0 +1,82 @@
+"""`hearts play`: a person at the table, against agents."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from hearts_arena.report.console import console
+
+INTERRUPTED = 130
+"""Exit code when the person leaves before the end."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """Sit at the table yourself: a whole game to the target, or with --deal a single deal."""
+
+    agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT ...")] = ("rule",)
+    """Who sits to your left, and so on round the table; a single one takes all the other seats."""
+    rules: str = "standard"
+    """A preset's name, `field=value` pairs, or both: omnibus,target=50."""
+    deal: int | None = None
+    """Play this deal alone; with --game, a game that begins with it."""
+    game: bool = False
+    """Play to the target; so it is unless --deal is given."""
+    seed: int | None = None
+    """Picks the first deal, and the agents' random numbers; left out, nobody knows what comes."""
+    seat: int = 0
+    """Where you sit."""
+    record: Path | None = None
+    """Add every deal to this file of records, also the one that you leave."""
+
+    def run(self) -> int:
+        """Play."""
+        return 0 if self.play(input) else INTERRUPTED
+
+    def play(self, ask: Callable[[str], str]) -> bool:
+        """Play to the end, or until the person leaves: which?  ask: prints a prompt and gives what is typed.
+
+        Raises ValueError for what cannot be played.
+        """
+        from hearts_agents import make
+        from hearts_agents.external.agent import Limits, limited
+        from hearts_agents.human import HumanAgent
+        from hearts_cli.person_game import Sitting, Start
+        from hearts_env.game.rules import Rules
+
+        rules = Rules.parse(self.rules)
+        names = self._names(rules.num_players)
+        others = {name: make(name) for name in names if name}
+        out = console()
+        called = [name or "you" for name in names]
+        human = HumanAgent(ask=ask, console=out, names=called)
+        chance = random.Random(self.seed)
+        first = chance.getrandbits(62) if self.deal is None else self.deal
+        start = Start(first, self.game or self.deal is None, chance.getrandbits(62))
+        table = [others.get(name, human) for name in names]
+        if self.record:
+            self.record.parent.mkdir(parents=True, exist_ok=True)
+        out.print(f"Deal {first}, {rules.show()}; you are in seat {self.seat}. Type ? for help.", soft_wrap=True)
+        with limited(others.values(), Limits()):
+            return Sitting(rules, table, human, start).play(out.print, ask, self.record)
+
+    def _names(self, seats: int) -> list[str]:
+        """The name of the agent in each seat, "" for the person.  Raises ValueError."""
+        for option, value, limit in (
+            ("seat", self.seat, seats),
+            ("deal", self.deal, 2**63),
+            ("seed", self.seed, 2**63),
+        ):
+            if value is not None and not 0 <= value < limit:
+                raise ValueError(f"--{option} {value}: must be a whole number from 0 to {limit - 1}")
+        names = self.agents * (seats - 1) if len(self.agents) == 1 else self.agents
+        if len(names) != seats - 1:
+            raise ValueError(f"{len(names)} agents: the rules seat {seats - 1} beside you; one alone takes all seats")
+        around = ["", *names]
+        return [around[(seat - self.seat) % seats] for seat in range(seats)]

@@ -1,0 +1,1 @@
+"""The library behind `hearts bench`: layers, plans, timing by turns."""

@@ -1,0 +1,1 @@
+"""Pictures of a table: frames for a film, HTML for a notebook."""

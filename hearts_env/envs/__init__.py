@@ -1,0 +1,1 @@
+"""The PettingZoo and gymnasium environments."""

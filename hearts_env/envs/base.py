@@ -1,0 +1,144 @@
+"""What environments have in common: options about masks, illegal actions and pictures, and copies of a single table."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, TypeVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from hearts_env.cards import NUM_ACTIONS, Bytes, choose
+from hearts_env.draw.notebook import NOTHING_DEALT, show_html
+from hearts_env.draw.picture import RENDER_MODES, RenderMode, frame
+from hearts_env.envs.spaces import encoding_space, masked_space
+from hearts_env.envs.table import EnvError, Table, checked_choice
+from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.rules import Rules
+from hearts_env.observe.encode import Layout, layout
+
+MaskIn = Literal["observation", "info", "both"]
+OnIllegal = Literal["terminate", "random", "raise"]
+Mask = NDArray[np.int8]
+Observation = Bytes | dict[str, Bytes | Mask]
+
+MASK_IN: tuple[MaskIn, ...] = ("observation", "info", "both")
+ON_ILLEGAL: tuple[OnIllegal, ...] = ("terminate", "random", "raise")
+Env = TypeVar("Env", bound="TableEnv")
+
+
+class Edge:
+    """The options of every environment about what is shown and what is taken, checked."""
+
+    mask_in: MaskIn
+    on_illegal: OnIllegal
+    render_mode: RenderMode | None
+    layout: Layout
+    """Where everything lies in an encoding."""
+
+    def _take_options(
+        self,
+        info: Lookup,
+        mask_in: MaskIn,
+        on_illegal: OnIllegal,
+        render_mode: RenderMode | None,
+        pad: bool,
+        order: bool,
+        render_modes: tuple[RenderMode, ...] = RENDER_MODES,
+    ) -> None:
+        """Raise EnvError for a value that is none of the choices."""
+        self.mask_in = checked_choice("mask_in", mask_in, MASK_IN)
+        self.on_illegal = checked_choice("on_illegal", on_illegal, ON_ILLEGAL)
+        self.render_mode = None if render_mode is None else checked_choice("render_mode", render_mode, render_modes)
+        self.layout = layout(info, pad=bool(pad), order=bool(order))
+
+    def _space(self, actions: int = NUM_ACTIONS) -> spaces.Space[Any]:
+        return encoding_space(self.layout) if self.mask_in == "info" else masked_space(self.layout, actions)
+
+    def _shown(self, encoding: Bytes, mask: Mask) -> Observation:
+        return encoding if self.mask_in == "info" else {"observation": encoding, "action_mask": mask}
+
+
+class TableEnv(Edge):
+    """An environment of a single table."""
+
+    _table: Table
+    _GENERATORS: ClassVar[tuple[str, ...]]
+    """Attributes with generators, or None before `reset`."""
+    _KEPT: ClassVar[tuple[str, ...]]
+    """Attributes with the rest of what a copy must have beside the table."""
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the table."""
+        return self._table.lookup.rules
+
+    def render(self) -> Any:
+        """The table with all hands face up: text, a picture uint8 [height, width, 3], or printed in mode "human"."""
+        self._check_begun("render")
+        if self.render_mode is None:
+            gymnasium.logger.warn(f"render() does nothing without a render_mode: {', '.join(RENDER_MODES)}")
+            return None
+        return frame(self.render_mode, self._table.lookup, self._table.state)
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook."""
+        return show_html(self._table.lookup, self._table.state) if self._table.begun else NOTHING_DEALT
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    # -- copies, for search ------------------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        """The game as it is now, generators included, for `set_state` here or in another such environment."""
+        state: dict[str, Any] = {name: copy.copy(getattr(self, name)) for name in self._KEPT}
+        generators = (getattr(self, name) for name in self._GENERATORS)
+        state["generators"] = [generator and generator.bit_generator.state for generator in generators]
+        state["table"] = self._table.copy()
+        return state
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `get_state` returned, which can be used again.
+
+        Raises EnvError for the state of an environment with other rules or another kind of episode.
+        """
+        table: Table = state["table"]
+        if table.lookup is not self._table.lookup or table.episode != self._table.episode:
+            raise EnvError(
+                f"set_state: the state is of a {table.episode} under rules {table.lookup.rules.show()}, "
+                f"not of a {self._table.episode} under {self.rules.show()}"
+            )
+        self._table = table.copy()
+        for name in self._KEPT:
+            setattr(self, name, copy.copy(state[name]))
+        for name, bits in zip(self._GENERATORS, state["generators"], strict=True):
+            setattr(self, name, _generator(bits))
+
+    def clone(self: Env) -> Env:
+        """An environment that goes on from here on its own; spaces, and opponents if there are any, are shared."""
+        other = copy.copy(self)
+        other.set_state(self.get_state())
+        return other
+
+    # -- within ------------------------------------------------------------------------------------------------------
+
+    def _replacement(self, legal: int, random: np.random.Generator | None) -> int:
+        """One of the legal actions, for an illegal one."""
+        assert random is not None
+        return int(choose(np.array([legal]), random.random(1))[0])
+
+    def _check_begun(self, call: str) -> None:
+        if not self._table.begun:
+            raise EnvError(f"{call}: no cards are dealt yet: call reset() first")
+
+
+def _generator(state: Any) -> np.random.Generator | None:
+    if state is None:
+        return None
+    bits = getattr(np.random, state["bit_generator"])(0)
+    bits.state = state
+    return np.random.Generator(bits)

@@ -1,0 +1,341 @@
+"""One table at the edge of the library: where it starts, which actions it takes, what they pay."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hearts_env.cards import (
+    ACTION_NAMES,
+    NO_SUIT,
+    NUM_ACTIONS,
+    Bools,
+    Bytes,
+    CardError,
+    Ints,
+    Sets,
+    card_set,
+    names_in,
+    parse_card,
+)
+from hearts_env.fast.single import OneTable
+from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.engine import deal, legal, shuffle, single_deal_no
+from hearts_env.game.rewards import EPISODES, REWARDS, Episode, Reward, Rewards, step_rewards
+from hearts_env.game.rules import Rules
+from hearts_env.game.scoring import is_over
+from hearts_env.game.state import DEAL_OVER, GAME_OVER, PASS, State
+from hearts_env.match.agent import PlaysOn
+from hearts_env.match.play_match import MAX_DEALS, NO_DEAL_ID, Deals, IllegalActionError, next_deal_id
+from hearts_env.observe.encode import Layout
+from hearts_env.text.notation import check_hands, dealt_hands, parse_hand, show_position
+
+_LIMIT = 2**30
+"""Deal numbers and scores that are given stay below this, so that a game cannot leave 32 bits."""
+
+Choice = TypeVar("Choice", bound=str)
+
+
+class EnvError(ValueError):
+    """A parameter or option that an environment cannot take, or a call out of order."""
+
+
+def checked_choice(name: str, value: object, choices: Sequence[Choice]) -> Choice:
+    """`value` as the one of `choices` that it is.  Raises EnvError with the name, the value and the choices."""
+    for choice in choices:
+        if isinstance(value, str) and value == choice:
+            return choice
+    raise EnvError(f"{name}={value!r:.60}: must be one of {', '.join(map(repr, choices))}")
+
+
+def checked_rules(rules: object) -> Rules:
+    """Rules, or text that `Rules.parse` reads.  Raises EnvError or RulesError."""
+    if isinstance(rules, str):
+        return Rules.parse(rules)
+    if not isinstance(rules, Rules):
+        raise EnvError(f"rules={rules!r:.60}: must be Rules, or text such as 'omnibus,target=50'")
+    return rules
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a table is to start; None leaves it to the deal id, or to the deal id to a random generator."""
+
+    deal_id: int | None = None
+    deal_no: int | None = None
+    scores: Ints | None = None  # int64 [1, P]
+    hands: Sets | None = None  # int64 [1, P]  as dealt
+
+
+def read_start(info: Lookup, options: Mapping[str, Any] | None) -> Start:
+    """The start that the `options` of a reset ask for; keys other than those below are ignored.
+
+    deal_id: a whole number from 0 to 2**63 - 1.  deal_no: the number of the deal, which decides where cards are passed.
+    scores: one whole number a seat, the scores before the deal.  hands: one hand a seat as dealt, before the pass, each
+    text (`"2C 5C QS"`, `"C25 SQ"`) or a list of card names or numbers; not together with deal_id.
+
+    Raises EnvError, CardError or NotationError (all ValueErrors) that say what is wrong.
+    """
+    if options is None:
+        return Start()
+    if not isinstance(options, Mapping):
+        raise EnvError(f"options={options!r:.60}: must be a mapping of names to values")
+    given = {name: options[name] for name in ("deal_id", "deal_no", "scores", "hands") if options.get(name) is not None}
+    if given.keys() >= {"deal_id", "hands"}:
+        raise EnvError("options deal_id and hands: give one of the two, either decides the cards")
+    number = given.get("deal_no")
+    return Start(
+        deal_id=_whole("deal_id", given["deal_id"], 0, 2**63) if "deal_id" in given else None,
+        deal_no=None if number is None else _whole("deal_no", number, 0, _LIMIT),
+        scores=_scores(info, given["scores"]) if "scores" in given else None,
+        hands=_hands(info, given["hands"]) if "hands" in given else None,
+    )
+
+
+def _whole(name: str, value: object, low: int, limit: int) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or not low <= number < limit:
+        raise EnvError(f"option {name}={value!r:.60}: must be a whole number from {low} to {limit - 1}")
+    return number
+
+
+def _scores(info: Lookup, value: object) -> Ints:
+    if isinstance(value, str) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+        raise EnvError(f"option scores={value!r:.80}: must be {info.num_players} whole numbers, one a seat")
+    numbers = [_whole("scores", score, 1 - _LIMIT, _LIMIT) for score in value]
+    if len(numbers) != info.num_players:
+        raise EnvError(f"option scores={value!r:.80}: must be {info.num_players} whole numbers, one a seat")
+    scores = np.array([numbers], np.int64)
+    if is_over(info, scores)[0]:
+        raise EnvError(f"option scores={value!r:.80}: the game is over at these scores, target {info.rules.target}")
+    return scores
+
+
+def _hands(info: Lookup, value: object) -> Sets:
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise EnvError(f"option hands={value!r:.80}: must be {info.num_players} hands, one a seat")
+    hands = [parse_hand(hand) if isinstance(hand, str) else card_set(_cards(hand)) for hand in value]
+    check_hands(info, hands)
+    return np.array([hands], np.int64)
+
+
+def _cards(hand: object) -> list[int]:
+    if not hasattr(hand, "__iter__"):
+        raise EnvError(f"option hands: a hand is text or a list of cards, not {hand!r:.60}")
+    cards = [parse_card(card) if isinstance(card, str) else _whole("hands", card, 0, 52) for card in hand]
+    if len(set(cards)) < len(cards):
+        raise CardError(f"option hands: a card stands twice in {hand!r:.200}")
+    return cards
+
+
+def refusal(
+    info: Lookup, state: State, action: object, where: str = "", allowed: int | None = None
+) -> IllegalActionError:
+    """The error that says why `action` is not legal for the seat to act at the one table of `state`.
+
+    where: said after the seat.  allowed: the set of legal actions, where it is not that of `engine.legal`.
+    """
+    if allowed is None:
+        allowed = int(legal(info, state)[0])
+    shown = f"{action!r:.60}"
+    if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
+        shown = str(action)
+        if 0 <= action < len(ACTION_NAMES):
+            shown += f" ({ACTION_NAMES[action]!r})"
+    return IllegalActionError(
+        f"illegal action {shown} by seat {state.turn[0]}{where}: legal are {' '.join(names_in(allowed))} "
+        f"in {show_position(info, state)}"
+    )
+
+
+def whole_action(action: object) -> int | None:
+    """The number that `action` is (an int, a numpy integer or a 0-d array of one), or None for anything else."""
+    if isinstance(action, bool):
+        return None
+    try:
+        return operator.index(action)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+class Table:
+    """One table that is played deal after deal; a value to copy, pickle and set back.
+
+    Only `start`, `step` and `abandon` change it.  `step` trusts its action; `action` checks one.
+    """
+
+    def __init__(
+        self, rules: Rules | str, episode: Episode = "deal", reward: Reward = "points", max_deals: int = MAX_DEALS
+    ) -> None:
+        """max_deals: a game that is not over after so many deals is truncated."""
+        self.lookup = lookup(checked_rules(rules))
+        self.episode: Episode = checked_choice("episode", episode, EPISODES)
+        self.reward: Reward = checked_choice("reward", reward, REWARDS)
+        if isinstance(max_deals, bool) or not isinstance(max_deals, int) or not 0 < max_deals < _LIMIT:
+            raise EnvError(f"max_deals={max_deals!r:.60}: must be a positive whole number")
+        self.max_deals = max_deals
+        self._one = OneTable(self.lookup, State.empty(self.lookup, 1))
+        self.deal_id = NO_DEAL_ID
+        self.deals = 0  # finished since the start
+        self._finished: Deals | tuple[int, Ints, State] | None = None
+        self.terminated = self.truncated = False
+        self._first_id = 0
+        self._totals = np.zeros((1, self.lookup.num_players), np.int64)
+        self.points = [0] * self.lookup.num_players
+        """Points of each seat so far in this deal; what it has added once it is over."""
+        self.legal = 0
+        """The set of legal actions of the seat to act; 0 when the episode is over."""
+
+    def start(self, deal_id: int, start: Start = Start()) -> None:
+        """Begin an episode with deal `deal_id`, or as `start` says.
+
+        As in `match.play`, a single deal has the number that `single_deal_no` tells, a game begins with deal 0,
+        and its later deals have ids hashed from the first.  Given hands are deal 0.
+        """
+        self._first_id = deal_id if start.deal_id is None else start.deal_id
+        self.deal_id = self._first_id if start.hands is None else NO_DEAL_ID
+        number = start.deal_no
+        if number is None:
+            single = self.episode == "deal" and start.hands is None
+            number = int(single_deal_no(self.lookup, np.array(self._first_id))) if single else 0
+        hands = shuffle(self.lookup, [self._first_id]) if start.hands is None else start.hands
+        scores = np.zeros_like(hands) if start.scores is None else start.scores
+        self.deals = 0
+        self.terminated = self.truncated = False
+        deal(self.lookup, self.state, hands, deal_no=[number], scores=scores, key=self._first_id)
+        self._begin()
+
+    @property
+    def state(self) -> State:
+        """The table as a State of one row."""
+        return self._one.state
+
+    @property
+    def begun(self) -> bool:
+        """An episode has begun: cards have been dealt."""
+        return self.deal_no >= 0
+
+    @property
+    def over(self) -> bool:
+        """The episode is over."""
+        return self.terminated or self.truncated
+
+    @property
+    def turn(self) -> int:
+        """The seat to act; NO_SEAT when the episode is over."""
+        turn: int = self._one.numbers.turn[0]
+        return turn
+
+    @property
+    def scores(self) -> list[int]:
+        """Score of each seat in this game."""
+        result: list[int] = self.state.scores[0].tolist()
+        return result
+
+    @property
+    def deal_no(self) -> int:
+        """The number of the deal in its game."""
+        number: int = self._one.numbers.deal_no[0]
+        return number
+
+    @property
+    def phase(self) -> int:
+        """See `state.PHASE_NAMES`."""
+        phase: int = self._one.numbers.phase[0]
+        return phase
+
+    def encode(self, layout: Layout, seat: int) -> Bytes:
+        """What a seat knows as bytes, a fresh uint8 [F]."""
+        return self._one.encode(layout, seat)
+
+    def action(self, action: object) -> int | None:
+        """The legal action that `action` is (an int, a numpy integer or a 0-d array of one), or None."""
+        number = whole_action(action)
+        return number if number is not None and 0 <= number < NUM_ACTIONS and self.legal >> number & 1 else None
+
+    def refusal(self, action: object) -> IllegalActionError:
+        """The error that says why `action` is not legal here."""
+        return refusal(self.lookup, self.state, action)
+
+    def step(self, action: int) -> Rewards | None:
+        """Carry out a legal action, and deal the next deal of a game where one is over.
+
+        What it pays each seat, float64 [P], or None where it pays nothing.
+        """
+        one, numbers = self._one, self._one.numbers
+        one.step(action)
+        if numbers.led[0] != NO_SUIT or numbers.phase[0] == PASS:
+            self.legal = one.legal()
+            return None
+        return self._moved()
+
+    def play_on(self, agent: PlaysOn, seats: Bools) -> tuple[int, Rewards | None]:
+        """Let an agent act for as long as one of its seats, bool [1, P], is to: how many actions, and what they pay."""
+        made = agent.play_on(self.lookup, self.state, seats)
+        return made, self._moved()
+
+    def _moved(self) -> Rewards | None:
+        """Take note of the table as it has become."""
+        one = self._one
+        self.legal = one.legal()
+        before, self.points = self.points, one.points()
+        paid: Rewards | None = None
+        over = one.numbers.phase[0] >= DEAL_OVER
+        if over or self.reward == "tricks":
+            tally = np.array([before])
+            paid = step_rewards(self.lookup, one.state, tally, reward=self.reward, episode=self.episode)[0]
+        if over:
+            self._finish()
+        return paid
+
+    @property
+    def finished(self) -> Deals | None:
+        """The deal that was finished last, until another one is the same object; None before the first."""
+        if isinstance(self._finished, tuple):
+            deal_id, totals, state = self._finished
+            hands = dealt_hands(self.lookup, state)
+            self._finished = Deals(np.zeros(1, np.int64), np.array([deal_id], np.int64), hands, totals, state)
+        return self._finished
+
+    def abandon(self) -> None:
+        """End the episode here."""
+        self.terminated = True
+        self.legal = 0
+
+    def copy(self) -> Table:
+        """The same table, sharing nothing that changes."""
+        other = Table.__new__(Table)
+        other.__dict__.update(self.__dict__, points=self.points.copy(), _one=self._one.copy())
+        return other
+
+    def _finish(self) -> None:
+        self.deals += 1
+        self._finished = (self.deal_id, self._totals, self.state.copy())
+        if self.episode == "deal" or self.state.phase[0] == GAME_OVER:
+            self.terminated = True
+        elif self.deals >= self.max_deals:
+            self.truncated = True
+        else:
+            ids = next_deal_id(np.array([self._first_id]), np.array([self.deals]))
+            self.deal_id = int(ids[0])
+            deal(self.lookup, self.state, shuffle(self.lookup, ids), key=ids)
+            self._begin()
+
+    def _begin(self) -> None:
+        self._totals = self.state.scores.astype(np.int64)
+        self.points = [0] * self.lookup.num_players
+        self.legal = self._one.legal()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "lookup": self.lookup.rules, "_one": self.state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        info = lookup(state["lookup"])
+        self.__dict__.update(state, lookup=info, _one=OneTable(info, state["_one"]))

@@ -1,0 +1,1 @@
+"""Small Hearts solved exactly: game trees, best responses, NashConv."""

@@ -1,0 +1,1 @@
+"""The compiled executor: the same functions as in `game` and `observe`, with the same results to the last bit."""

@@ -1,0 +1,208 @@
+"""The compiled executor: functions of the same names as those that it replaces, with the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import get_ident
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
+from hearts_env.executor import in_threads
+from hearts_env.fast import rollout as kernels_random
+from hearts_env.fast import step as kernels
+from hearts_env.fast import unpacked as held
+from hearts_env.fast import view as kernels_view
+from hearts_env.fast import worlds as kernels_worlds
+from hearts_env.fast.step import NONE_BAD, SOME_END, game, some_tables, tables
+from hearts_env.fast.view import Views, blank, room, shape, views
+from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.random_play import check_seats, salted
+from hearts_env.game.state import Rows, State
+from hearts_env.game.view import View, seats_of_plays
+from hearts_env.observe.encode import WORD_BITS, Layout, write_order
+
+FEWEST, FEWEST_STEPPED, FEWEST_SEEN = 512, 4096, 16384
+"""Fewer tables are not worth a thread: to deal, to step, and to look, which is held up by memory."""
+
+
+def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
+    """See `cards.choose`."""
+    chosen = np.empty(sets.shape, np.int64)
+    if uniform.shape != sets.shape:
+        raise ValueError(f"uniform has shape {uniform.shape}: must be one for each set, {sets.shape}")
+    flat = np.ascontiguousarray(sets, np.int64).reshape(-1), np.ascontiguousarray(uniform, np.float64).reshape(-1)
+    kernels_random.choose(*flat, chosen.reshape(-1))
+    return chosen
+
+
+def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
+    """See `cards.members`."""
+    sets = np.ascontiguousarray(sets, np.int64)
+    out = (np.empty if size <= WORD_BITS else np.zeros)((*sets.shape, size), np.uint8)
+    kernels_view.members(sets.reshape(-1), size, out.reshape(-1))
+    return out
+
+
+def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
+    """See `engine.shuffle`."""
+    ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
+    hands = np.empty((len(ids), lookup.num_players), np.int64)
+
+    def some(rows: slice) -> None:
+        space = np.empty((2, kernels_random.ROOM), np.uint64)
+        kernels_random.shuffle(lookup.deck, lookup.hand_size, ids[rows], hands[rows], space)
+
+    in_threads(len(ids), some, FEWEST)
+    return hands
+
+
+def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
+    """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
+    numbers = np.arange(len(state))[rows]
+    dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), lookup.num_players)), np.int64)
+
+    def some(part: slice) -> None:
+        kernels.begin_deal(game(lookup), tables(state), numbers[part], dealt[part])
+
+    in_threads(len(numbers), some, FEWEST_STEPPED)
+
+
+def legal(lookup: Lookup, state: State) -> Sets:
+    """See `engine.legal`."""
+    sets = np.empty(len(state), np.int64)
+    kernels.legal(game(lookup), tables(state), sets)
+    return sets
+
+
+def step(lookup: Lookup, state: State, actions: Ints) -> None:
+    """See `engine.step`.  Raises IndexError for an action that is no action of the phase."""
+    size = len(state)
+    if actions.shape != (size,):
+        raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
+    actions = np.ascontiguousarray(actions, np.int64)
+
+    def some(rows: slice) -> int:
+        part = some_tables(state, rows)
+        bad = kernels.step(game(lookup), part, actions[rows])
+        if bad == SOME_END:
+            kernels.finish(game(lookup), part)
+        return bad if bad < 0 else rows.start + bad
+
+    bad = max(in_threads(size, some, FEWEST_STEPPED))
+    if bad >= 0:
+        raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
+
+
+def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: int = 0) -> int:
+    """See `playout.play_random`."""
+    check_seats(lookup, state, seats)
+    chosen = np.ones((len(state), lookup.num_players), np.bool_) if seats is None else np.ascontiguousarray(seats)
+    salt = salted(seed)[0]
+
+    def some(rows: slice) -> int:
+        part = some_tables(state, rows)
+        made = 0
+        while True:
+            made += kernels_random.play_random(game(lookup), part, chosen[rows], salt)
+            if not kernels.finish(game(lookup), part):
+                return made
+
+    return sum(in_threads(len(state), some))
+
+
+def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
+    """See `view.view`.  Raises IndexError for a seat that is not at the table."""
+    seen = blank(lookup, len(state))
+    if seats is not None:
+        seen.seat[...] = _checked_seats(state, seats)
+
+    def some(rows: slice) -> int:
+        part = cast(View, Views._make(array[rows] for array in cast(Iterable[Any], seen)))
+        bad = kernels_view.view(game(lookup), some_tables(state, rows), seats is None, part)
+        return bad if bad < 0 else rows.start + bad
+
+    bad = max(in_threads(len(state), some, FEWEST_SEEN))
+    if bad != NONE_BAD:
+        raise IndexError(f"seat {seen.seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
+    seen.plays[...], seen.leaders[...] = state.plays, state.leaders
+    return View(lookup, *cast(Iterable[Any], seen))
+
+
+def _checked_seats(state: State, seats: ArrayLike) -> Ints:
+    seat = np.ascontiguousarray(seats, np.int64)
+    if seat.shape != (len(state),):
+        raise ValueError(f"seats have shape {seat.shape}: must be one for each table, ({len(state)},)")
+    return seat
+
+
+def encode_packed(layout: Layout, view: View) -> Sets:
+    """See `encode.encode_packed`."""
+    made = shape(view.lookup, layout.seats)
+    packed = np.empty((len(view), made.words), np.int64)
+    kernels_view.encode_packed(game(view.lookup), made, views(view), packed)
+    return packed
+
+
+def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
+    """See `encode.encode`.  Raises ValueError for a buffer of another shape."""
+    rows = _buffer(layout, len(view), out)
+    made = shape(view.lookup, layout.seats)
+    kernels_view.encode(game(view.lookup), made, views(view), room(made), rows)
+    if layout.order:
+        write_order(view.plays, view.players, rows[:, made.bits :])
+    return _handed_over(rows, out)
+
+
+def encode_tables(
+    layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
+) -> Bytes:
+    """See `encode.encode_tables`.  Raises IndexError and ValueError as `view` and `encode` do."""
+    rows = _buffer(layout, len(state), out)
+    seat = np.empty(0, np.int64) if seats is None else _checked_seats(state, seats)
+
+    def some(part: slice) -> int:
+        memory, _ = held.ready(lookup, layout.seats, get_ident())
+        bad = held.encode_tables(memory, some_tables(state, part), seats is None, seat[part], rows[part])
+        return bad if bad < 0 else part.start + bad
+
+    bad = max(in_threads(len(state), some, FEWEST_SEEN))
+    if bad != NONE_BAD:
+        raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
+    if layout.order:
+        viewers = np.maximum(state.turn, 0).astype(np.int64) if seats is None else seat
+        players = seats_of_plays(lookup, state.plays, state.leaders, viewers)
+        write_order(state.plays, players, rows[:, layout.bits :])
+    return _handed_over(rows, out)
+
+
+def _buffer(layout: Layout, views: int, out: Bytes | None) -> Bytes:
+    """The memory for kernels to write in: `out` where they can."""
+    size = (views, layout.size)
+    if out is not None and out.shape != size:
+        raise ValueError(f"out has shape {out.shape}: must be {size}")
+    direct = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous
+    return out if out is not None and direct else np.empty(size, np.uint8)
+
+
+def _handed_over(rows: Bytes, out: Bytes | None) -> Bytes:
+    """The rows where the caller wants them."""
+    if out is None or rows is out:
+        return rows
+    out[...] = rows
+    return out
+
+
+def hold(lookup: Lookup, state: State, layout: Layout) -> held.Held:
+    """See `one_table.hold`."""
+    return held.Held(lookup, state, layout)
+
+
+def spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
+    """See `worlds.spread`."""
+    hands, fits = np.zeros(room.shape, np.int64), np.empty(len(room), np.bool_)
+    left, order = np.empty(room.shape[1], np.int64), np.empty(NUM_CARDS, np.int64)
+    kernels_worlds.spread(allowed, room, seed, hands, fits, left, order)
+    return hands, fits

@@ -1,0 +1,391 @@
+"""The game over whole arrays of tables: shuffle, deal, legal, step.
+
+The numpy executor.  It trusts its input: an action that is not legal corrupts the table it is played at.  The
+environments and `notation` check what comes from outside.  Tables may be in any mix of phases and tricks; it is
+fastest when all are in the same phase.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hearts_env.cards import (
+    ADD,
+    CLUBS,
+    MOON_CHOICES,
+    NO_CARD,
+    NO_SEAT,
+    NO_SUIT,
+    NUM_CARDS,
+    NUM_SUITS,
+    SUBTRACT,
+    Bools,
+    Ints,
+    Sets,
+    bit,
+)
+from hearts_env.executor import executed
+from hearts_env.game.compiled_rules import ALL_ONES, Lookup
+from hearts_env.game.rulebook import breaks, discards, follow, legal_lead, select
+from hearts_env.game.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter
+from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, Rows, State
+
+ALL = slice(None)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+CARD_BITS = np.uint64(63)
+_CHUNK = 192
+"""Deals shuffled at a time: they stay in the processor's cache."""
+
+
+def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scrambled 64-bit numbers, one to one: the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    z = numbers + GOLDEN
+    z ^= z >> np.uint64(30)
+    z *= np.uint64(0xBF58476D1CE4E5B9)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return z
+
+
+@executed
+def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
+    """The hands of each deal id, int64 [N, P]: a pure function of the id, the same in every batch and everywhere.
+
+    deal_ids: [N] whole numbers from 0 to 2**63 - 1.  Each card of the pack gets a hash of (id, card); sorted by it,
+    the first H cards are seat 0's, the next H seat 1's, and so on; what is left is dead.
+    """
+    ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
+    hands = np.empty((len(ids), lookup.num_players), np.int64)
+    for begin in range(0, len(ids), _CHUNK):
+        hands[begin : begin + _CHUNK] = _shuffle(lookup, ids[begin : begin + _CHUNK])
+    return hands
+
+
+def _shuffle(lookup: Lookup, ids: NDArray[np.uint64]) -> Sets:
+    cards = lookup.deck_cards.astype(np.uint64)
+    keys = mix(mix(ids)[:, None] + cards * GOLDEN)
+    keys &= ~CARD_BITS
+    keys |= cards
+    keys.sort(axis=1)
+    dealt = bit((keys[:, : lookup.num_plays] & CARD_BITS).view(np.int64))
+    # The sum over each hand; `sum` itself takes twice as long for so few.
+    hands: Sets = np.einsum("nph->np", dealt.reshape(len(ids), lookup.num_players, lookup.hand_size))
+    return hands
+
+
+def deal(
+    lookup: Lookup,
+    state: State,
+    hands: Sets,
+    *,
+    rows: Rows = ALL,
+    deal_no: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    key: ArrayLike = 0,
+) -> None:
+    """Deal `hands` (int64 [rows, P], as from `shuffle`) at some tables.  Changes `state`.
+
+    The next deal of the game follows: the deal number goes up, scores stay; where the game was over, a new one
+    begins.  `deal_no` ([rows]) and `scores` ([rows, P]) set them instead.  key: int64 [rows], see State.
+    """
+    new_game = state.phase[rows] == GAME_OVER
+    state.deal_no[rows] = np.where(new_game, 0, state.deal_no[rows] + 1) if deal_no is None else deal_no
+    if scores is None:
+        state.scores[rows] *= ~new_game[:, None]
+    else:
+        state.scores[rows] = scores
+    state.key[rows] = key
+    begin_deal(lookup, state, rows, hands)
+
+
+@executed
+def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
+    """Begin the deal of the number that stands in `state` at some tables.  Changes `state`."""
+    state.hands[rows] = hands
+    state.start[rows] = hands
+    for array, value in (
+        (state.picks, 0),
+        (state.taken, 0),
+        (state.table, 0),
+        (state.points, 0),
+        (state.voids, 0),
+        (state.plays, NO_CARD),
+        (state.leaders, NO_SEAT),
+        (state.phase, PASS),
+        (state.turn, 0),
+        (state.count, 0),
+        (state.led, NO_SUIT),
+        (state.best, NO_CARD),
+        (state.best_seat, NO_SEAT),
+        (state.shooter, NO_SEAT),
+        (state.choice, NO_CARD),
+        (state.broken, False),
+    ):
+        array[rows] = value
+    holds = _within(rows, pass_offset(lookup, state.deal_no[rows]) == 0)
+    if holds is not None:
+        _begin_play(lookup, state, holds)
+
+
+def single_deal_no(lookup: Lookup, deal_ids: Ints) -> Ints:
+    """The number of a deal that is played alone: its id, modulo a cycle of pass offsets and dealers.  int64 [N]."""
+    numbers: Ints = deal_ids % math.lcm(len(lookup.pass_offsets), lookup.num_players)
+    return numbers
+
+
+def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:
+    """The pass offset of each deal number: 0 hold, else the receiver sits so many seats on.  int64 [N]."""
+    offsets: Ints = lookup.pass_offsets[deal_no % len(lookup.pass_offsets)]
+    return offsets
+
+
+@executed
+def legal(lookup: Lookup, state: State) -> Sets:
+    """The set of legal actions of the seat to act at each table, int64 [N]; 0 where the deal is over."""
+    result = np.zeros(len(state), np.int64)
+    for phase, options in ((PLAY, _legal_plays), (PASS, _legal_picks), (MOON, _moon_choices)):
+        rows = _within(ALL, state.phase == phase)
+        if isinstance(rows, slice):
+            return options(lookup, state, rows)
+        if rows is not None:
+            result[rows] = options(lookup, state, rows)
+    return result
+
+
+@executed
+def step(lookup: Lookup, state: State, actions: Ints) -> None:
+    """Carry out one legal action at every table whose deal is not over; the others ignore theirs.  Changes `state`.
+
+    actions: int64 [N]: a card to pick or to play, or ADD or SUBTRACT.
+    """
+    phases = state.phase.copy()
+    for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, score)):
+        rows = _within(ALL, phases == phase)
+        if rows is not None:
+            act(lookup, state, rows, _of(actions, rows))
+
+
+def opening_card(hands: Sets) -> Sets:
+    """The lowest club that any seat holds, as a set.  hands: int64 [N, P]; int64 [N]."""
+    clubs: Sets = reduce(or_, hands.T) & CLUBS
+    return clubs & -clubs
+
+
+# -- legal plays, and the actions; `rows` are tables in the right phase, arrays without them have one row for each -----
+
+
+def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
+    hand = state.hands.take(_places(rows, _of(state.turn, rows), lookup.num_players))
+    led = _of(state.led, rows)
+    leads = led == NO_SUIT
+    number = np.count_nonzero(leads)
+    if number == len(leads):
+        return _legal_leads(lookup, state, rows, hand)
+    first = _of(state.count, rows) < lookup.num_players
+    # Later tricks bar nothing.
+    allowed = discards(lookup.play, hand, mask(first)) if np.count_nonzero(first) else hand
+    follows = follow(hand, lookup.suit_sets.take(led, mode="wrap"), allowed)
+    if not number:
+        return follows
+    sets: Sets = select(mask(leads), _legal_leads(lookup, state, rows, hand), follows)
+    return sets
+
+
+def _legal_leads(lookup: Lookup, state: State, rows: Rows, hand: Sets) -> Sets:
+    opening: Any = 0
+    opens = _of(state.count, rows) == 0
+    if lookup.opening_limit and np.count_nonzero(opens):
+        # A card that is alone allowed, or a suit: the limit is a mask on either.
+        limit = opening_card(_of(state.hands, rows)) if lookup.opening_limit == ALL_ONES else lookup.opening_limit
+        opening = limit & mask(opens)
+    return legal_lead(lookup.play, hand, mask(_of(state.broken, rows)), opening)
+
+
+def _legal_picks(lookup: Lookup, state: State, rows: Rows) -> Sets:
+    places = _places(rows, _of(state.turn, rows), lookup.num_players)
+    return state.hands.take(places) & ~state.picks.take(places)
+
+
+def _moon_choices(lookup: Lookup, state: State, rows: Rows) -> Sets:
+    return np.full(len(_of(state.phase, rows)), MOON_CHOICES)
+
+
+def _pick(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
+    seats = lookup.num_players
+    turn, picked = _of(state.turn, rows), _of(state.count, rows) + np.int8(1)
+    state.picks.reshape(-1)[_places(rows, turn, seats)] |= bit(cards)
+    state.count[rows] = picked
+    state.turn[rows] = _next(turn, seats)
+    passes = _within(rows, picked == seats * lookup.pass_count)
+    if passes is not None:
+        _pass(lookup, state, passes)
+        _begin_play(lookup, state, passes)
+
+
+def _pass(lookup: Lookup, state: State, rows: Rows) -> None:
+    picks, seats = _of(state.picks, rows), np.arange(lookup.num_players)
+    offset = pass_offset(lookup, _of(state.deal_no, rows))
+    giver = ((seats - seats[:, None]) % lookup.num_players).take(offset, axis=0)
+    got = np.take_along_axis(picks, giver, axis=1)
+    state.hands[rows] = state.start[rows] = (_of(state.hands, rows) & ~picks) | got
+
+
+def _begin_play(lookup: Lookup, state: State, rows: Rows) -> None:
+    if lookup.rules.first_leader == "lowest_club":
+        leader = _holder(_of(state.hands, rows))
+    else:
+        leader = (_of(state.deal_no, rows) + 1) % lookup.num_players
+    state.phase[rows] = PLAY
+    state.count[rows] = 0
+    state.turn[rows] = leader
+    state.leaders[rows, 0] = leader
+
+
+def _holder(hands: Sets) -> NDArray[np.integer]:
+    """The seat that holds the opening card; 0 where there is none."""
+    opening, leader = opening_card(hands), np.zeros(len(hands), np.int8)
+    for seat, hand in enumerate(hands.T):
+        leader |= narrow_mask((hand & opening) != 0) & np.int8(seat)
+    return leader
+
+
+def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
+    seats = lookup.num_players
+    card, played = bit(cards), cards.astype(np.int8)
+    turn, count, led, best = (_of(array, rows) for array in (state.turn, state.count, state.led, state.best))
+    state.hands.reshape(-1)[_places(rows, turn, seats)] ^= card
+    state.plays.reshape(-1)[_places(rows, count, lookup.num_plays)] = played
+    state.table[rows] |= card
+    suit, leads = lookup.suit.take(cards), led == NO_SUIT
+    discarded = ~leads & (suit != led)
+    if np.count_nonzero(discarded):
+        state.voids[rows] |= np.left_shift(discarded, NUM_SUITS * turn + (led & 3), dtype=np.int32)
+    state.broken[rows] |= _breaking(lookup).take(led.astype(np.int16) * np.int16(NUM_CARDS) + played, mode="wrap")
+    wins = narrow_mask((lookup.beats.take(best, mode="wrap") & card) != 0)
+    state.best[rows] = select(wins, played, best)
+    state.best_seat[rows] = select(wins, turn, _of(state.best_seat, rows))
+    state.led[rows] = select(narrow_mask(leads), suit, led)
+    state.turn[rows] = _next(turn, seats)
+    count = count + np.int8(1)
+    state.count[rows] = count
+    complete = _within(rows, lookup.trick_ends.take(count))
+    if complete is not None:
+        _collect(lookup, state, complete)
+
+
+@lru_cache(maxsize=1024)
+def _breaking(lookup: Lookup) -> Bools:
+    """Does card `c` break hearts where `led` was led?  bool [5 * 52], at `led * 52 + c`; NO_SUIT comes last."""
+    broken: Bools = breaks(lookup.play, bit(np.arange(NUM_CARDS)), lookup.suit_sets[:, None]) != 0
+    return broken.reshape(-1)
+
+
+def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
+    """The winner captures the trick and leads the next one; after the last trick the deal is scored."""
+    winner, count = _of(state.best_seat, rows).copy(), _of(state.count, rows)
+    state.taken.reshape(-1)[_places(rows, winner, lookup.num_players)] |= _of(state.table, rows)
+    state.turn[rows] = winner
+    state.table[rows] = 0
+    state.led[rows] = NO_SUIT
+    state.best[rows] = NO_CARD
+    state.best_seat[rows] = NO_SEAT
+    last = count == lookup.num_plays
+    goes_on = _within(rows, ~last)
+    if goes_on is not None:
+        trick = _of(state.count, goes_on) // np.int8(lookup.num_players)
+        state.leaders.reshape(-1)[_places(goes_on, trick, lookup.hand_size)] = _of(state.turn, goes_on)
+    ended = _within(rows, last)
+    if ended is not None:
+        finish(lookup, state, ended)
+
+
+def finish(lookup: Lookup, state: State, rows: Rows) -> None:
+    """All cards are played: the shooter of a moon has a choice to make, everybody else is scored."""
+    taken = _of(state.taken, rows)
+    shooters = shooter(lookup, taken)
+    state.shooter[rows] = shooters
+    if lookup.rules.moon == "choice":
+        choosing = _within(rows, shooters != NO_SEAT)
+        if choosing is not None:
+            state.phase[choosing] = MOON
+            state.turn[choosing] = state.shooter[choosing]
+        scored = _within(rows, shooters == NO_SEAT)
+        if scored is not None:
+            score(lookup, state, scored, shooters)
+        return
+    choices = np.full(len(shooters), SUBTRACT if lookup.rules.moon == "subtract" else ADD)
+    if lookup.rules.moon == "auto":
+        choices = automatic_choice(lookup, taken, shooters, _of(state.scores, rows).astype(np.int64))
+    score(lookup, state, rows, choices)
+
+
+def score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
+    """The deal is over.  choices: ADD or SUBTRACT, read where there is a shooter."""
+    shooters = _of(state.shooter, rows).astype(np.int64)
+    points = deal_points(lookup, _of(state.taken, rows), shooters, choices)
+    scores = reset_exact(lookup, _of(state.scores, rows) + points)
+    state.points[rows] = points
+    state.scores[rows] = scores
+    moons = np.flatnonzero(shooters != NO_SEAT)
+    if len(moons):
+        state.choice[moons if isinstance(rows, slice) else rows[moons]] = choices[moons]
+    state.phase[rows] = np.where(is_over(lookup, scores), GAME_OVER, DEAL_OVER)
+    state.turn[rows] = NO_SEAT
+
+
+# -- rows and places -------------------------------------------------------------------------------------------------
+
+
+def _within(rows: Rows, chosen: Bools) -> Rows | None:
+    """Those of `rows` that are chosen: all as they are, some as indices, or None."""
+    number = np.count_nonzero(chosen)
+    if number == len(chosen):
+        return rows if number else None
+    if number == 0:
+        return None
+    places = np.flatnonzero(chosen)
+    return places if isinstance(rows, slice) else rows.take(places)
+
+
+def _of(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
+    """The array's entries at those tables; the array itself, not a copy, where these are all."""
+    return array[rows] if isinstance(rows, slice) else array.take(rows, axis=0)
+
+
+def _places(rows: Rows, columns: NDArray[np.integer], width: int) -> Ints:
+    """Where column `columns[n]` of row `rows[n]` lies in a flattened [N, width] array; int64, as long as `columns`."""
+    begins = begins_of(len(columns), width) if isinstance(rows, slice) else rows * width
+    places: Ints = begins + columns
+    return places
+
+
+@lru_cache(maxsize=16)
+def begins_of(tables: int, width: int) -> Ints:
+    """Where each row of an array of so many begins."""
+    begins = np.arange(0, tables * width, width)
+    begins.flags.writeable = False
+    return begins
+
+
+def mask(holds: Bools) -> Ints:
+    """All ones where it holds, else 0."""
+    return narrow_mask(holds).astype(np.int64)
+
+
+def narrow_mask(holds: Bools) -> NDArray[np.int8]:
+    """The same in eight bits."""
+    return -holds.view(np.int8)
+
+
+def _next(turn: NDArray[np.int8], seats: int) -> NDArray[np.int8]:
+    """The seat to the left."""
+    left = turn + np.int8(1)
+    left *= left != seats
+    return left

@@ -1,0 +1,1 @@
+"""Text: notation, records of deals, tables and views in words."""

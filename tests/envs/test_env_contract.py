@@ -1,0 +1,264 @@
+"""What holds for every environment: AEC, Parallel, gymnasium's Env and VectorEnv, in all their modes."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from env_kinds import COPIES, KINDS, Disabled, Kind, Parallel, SameStep, Single, Vector
+from hearts_env.cards import NOOP, NUM_ACTIONS
+from hearts_env.envs.table import EnvError
+from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.rewards import foul_reward
+from hearts_env.game.rules import Rules, RulesError
+from hearts_env.match.play_match import IllegalActionError
+from hearts_env.observe.encode import layout
+
+MASKS = ["observation", "info", "both"]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def unmasked(space: Any) -> Any:
+    return space["observation"] if hasattr(space, "spaces") else space
+
+
+@every_kind
+@pytest.mark.parametrize("mask_in", MASKS)
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7])
+def test_observations_lie_in_their_space_and_masks_are_the_legal_actions(
+    kind: type[Kind], players: int, mask_in: Any
+) -> None:
+    face = kind(rules=Rules(num_players=players), mask_in=mask_in)
+    legal_block = layout(lookup(face.env.rules))["legal"]
+    size = NUM_ACTIONS + isinstance(face, Parallel)
+    face.begin(seed=players)
+    for sights in face.episode(Random(players)):
+        for sight in sights:
+            assert sight.space.contains(sight.observation)
+            assert sight.encoding.dtype == unmasked(sight.space).dtype == np.uint8
+            assert len(sight.masks) == (2 if mask_in == "both" else 1)
+            for mask in sight.masks:
+                assert (mask.dtype, mask.shape) == (np.int8, (size,))
+                assert set(mask.tolist()) <= {0, 1}
+                assert mask.any() or not sight.asked
+                told = sight.encoding[legal_block]
+                if told.any():
+                    assert mask[:NUM_ACTIONS].tolist() == told.tolist()
+                elif isinstance(face, Parallel):
+                    assert np.flatnonzero(mask).tolist() == [NOOP]
+                else:
+                    assert not sight.asked or mask.all()
+
+
+@every_kind
+@pytest.mark.parametrize("mask_in", MASKS)
+def test_arrays_are_fresh_at_every_step(kind: type[Kind], mask_in: Any) -> None:
+    face = kind(mask_in=mask_in)
+    face.begin(seed=1)
+    kept: list[Any] = []
+    for sights in face.episode(Random(1)):
+        for sight in sights:
+            arrays = [sight.encoding, *sight.masks]
+            for old in kept:
+                assert not any(np.shares_memory(array, old) for array in arrays)
+            if mask_in == "both":
+                assert not np.shares_memory(*sight.masks)
+        kept = [array for sight in sights for array in (sight.encoding, *sight.masks)]
+        before = [array.copy() for array in kept]
+        copies = copy.deepcopy(face)
+        for array in kept:
+            array[...] = 1
+        again = face.env.masks() if isinstance(face, Vector) else None
+        assert again is None or (again == copies.env.masks()).all()
+        for array, content in zip(kept, before, strict=True):
+            array[...] = content
+
+
+@every_kind
+@pytest.mark.parametrize("reward", ["points", "tricks", "zero_sum", "rank"])
+@pytest.mark.parametrize("players", [2, 4, 7])
+def test_rewards_of_an_episode_are_what_their_kind_promises(kind: type[Kind], players: int, reward: Any) -> None:
+    if issubclass(kind, SameStep):
+        pytest.skip("the points that it shows are those of the next episode; its final_info is tested by itself")
+    face = kind(rules=Rules(num_players=players), reward=reward)
+    for seed in range(2):
+        face.begin(seed=seed)
+        total = np.zeros(players)
+        for _ in face.episode(Random(seed)):
+            total += face.paid
+        points = face.sights[0].info["points"]
+        if reward in ("points", "tricks"):
+            assert total.tolist() == [-each for each in points]
+        else:
+            assert abs(total.sum()) < 1e-9
+            assert total[int(np.argmin(points))] == total.max()
+
+
+@every_kind
+@pytest.mark.parametrize("episode", ["deal", "game"])
+def test_the_same_seed_is_the_same_episode_and_the_next_ones_too(kind: type[Kind], episode: Any) -> None:
+    traces = []
+    for seed in (7, 7, 8):
+        face = kind(rules="target=30", episode=episode)
+        face.begin(seed=seed)
+        first = face.trace(Random(0), 30)
+        face.begin()
+        traces.append([first, face.trace(Random(0), 5)])
+    assert traces[0] == traces[1] != traces[2]
+    assert traces[0][0][:6] != traces[0][1][:6]
+
+
+@every_kind
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("steps", [0, 17])
+def test_a_copy_goes_on_as_the_original_does_and_on_its_own(kind: type[Kind], copied: Any, steps: int) -> None:
+    face = kind(rules="target=26", episode="game", on_illegal="random")
+    face.begin(seed=13)
+    face.trace(Random(1), steps)
+    other = copy.copy(face)
+    other.env = copied(face)
+    first = face.trace(Random(2), 20)
+    assert first == other.trace(Random(2), 20)
+    for one in (face, other):
+        one.begin()
+        one.foul()
+    assert face.trace(Random(3), 5) == other.trace(Random(3), 5)
+
+
+@every_kind
+def test_a_reset_in_the_middle_begins_anew(kind: type[Kind]) -> None:
+    face = kind()
+    face.begin(seed=3)
+    face.trace(Random(1), 6)
+    assert not face.over
+    face.begin(seed=3)
+    first = face.trace(Random(1))
+    assert face.over
+    face.begin(seed=3)
+    assert face.trace(Random(1)) == first
+
+
+@every_kind
+def test_unknown_options_of_reset_are_ignored_and_of_the_environment_refused(kind: type[Kind]) -> None:
+    face = kind()
+    face.begin(seed=1, options={"options": 1, "no such option": None})
+    face.begin(options={})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'no_such_option'"):
+        kind(no_such_option=1)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"episode": "round"}, "episode='round': must be one of 'deal', 'game'"),
+        ({"mask_in": None}, "mask_in=None: must be one of 'observation'"),
+        ({"reward": "score"}, "reward='score': must be one of 'points'"),
+        ({"on_illegal": "ignore"}, "on_illegal='ignore'"),
+        ({"max_deals": 1.5}, "max_deals=1.5"),
+        ({"max_deals": 0}, "max_deals=0"),
+        ({"rules": 4}, "rules=4: must be Rules"),
+        ({"rules": "omnibus,moon=maybe"}, "moon='maybe'"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_refused_with_the_choices(
+    kind: type[Kind], parameters: Any, message: str
+) -> None:
+    with pytest.raises((EnvError, RulesError), match=message):
+        kind(**parameters)
+
+
+@every_kind
+def test_before_reset_every_call_says_so(kind: type[Kind]) -> None:
+    env = kind(render_mode="ansi").env
+    for call in ("step", "render"):
+        with pytest.raises(EnvError, match=rf"{call}: no cards are dealt yet: call reset\(\) first"):
+            getattr(env, call)(*[{}][: call == "step"])
+
+
+@every_kind
+def test_a_start_that_cannot_be_is_refused_and_changes_nothing(kind: type[Kind]) -> None:
+    face = kind()
+    face.begin(seed=4)
+    other = copy.deepcopy(face)
+    for options in ({"deal_id": -1}, {"scores": [1]}, {"hands": ["2C"]}, 5):
+        with pytest.raises(ValueError, match=r"option|holds|hands"):
+            face.env.reset(options=options)
+    assert face.trace(Random(1), 5) == other.trace(Random(1), 5)
+
+
+@every_kind
+@pytest.mark.parametrize("reward", ["points", "rank"])
+def test_an_illegal_action_ends_the_episode_at_the_offender_s_cost(kind: type[Kind], reward: Any) -> None:
+    face = kind(reward=reward)
+    face.begin(options={"deal_id": 3, "deal_no": 0})
+    face.foul()
+    assert face.over
+    foul = foul_reward(lookup(face.env.rules), reward)
+    assert sorted(face.paid.tolist()) == [foul, 0, 0, 0]
+
+
+@every_kind
+def test_an_illegal_action_can_be_replaced(kind: type[Kind]) -> None:
+    face = kind(on_illegal="random")
+    face.begin(seed=5)
+    while not face.over:
+        face.foul()
+    assert sum(face.paid) <= 0
+
+
+@every_kind
+def test_an_illegal_action_can_raise_and_change_nothing(kind: type[Kind]) -> None:
+    face = kind(on_illegal="raise")
+    face.begin(seed=6)
+    other = copy.deepcopy(face)
+    with pytest.raises(IllegalActionError, match=r"illegal action 999 by seat \d.*: legal are .* in deal"):
+        face.foul()
+    assert face.trace(Random(1), 5) == other.trace(Random(1), 5)
+
+
+@every_kind
+def test_padded_encodings_have_one_size_for_every_player_count(kind: type[Kind]) -> None:
+    shapes = set()
+    for players in (2, 5):
+        face = kind(rules=Rules(num_players=players), pad=True, order=True)
+        face.begin(seed=1)
+        face.trace(Random(1), 20)
+        shapes |= {sight.encoding.shape for sight in face.sights}
+    assert len(shapes) == 1
+
+
+@every_kind
+def test_a_game_is_truncated_after_max_deals(kind: type[Kind]) -> None:
+    face = kind(rules="target=10000", episode="game", max_deals=2)
+    face.begin(seed=2)
+    numbers = {int(sights[0].info["deal_no"]) for sights in face.episode(Random(2))}
+    assert face.over
+    assert numbers == {0, 1}
+
+
+def test_after_the_end_each_library_s_convention_holds() -> None:
+    parallel, single, disabled = Parallel(), Single(), Disabled()
+    for face in (parallel, single, disabled):
+        face.begin(seed=1)
+        face.trace(Random(1))
+    assert parallel.env.agents == []
+    assert parallel.env.step({}) == ({}, {}, {}, {}, {})
+    with pytest.raises(EnvError, match=r"the episode is over: call reset\(\)"):
+        single.env.step(0)
+    with pytest.raises(EnvError, match="episode of table 0 is over"):
+        disabled.env.step(np.zeros(3, np.int64))
+
+
+@every_kind
+def test_an_unknown_render_mode_is_refused_with_the_choices(kind: type[Kind]) -> None:
+    modes = kind().env.metadata["render_modes"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gymnasium.make says so too
+        with pytest.raises(EnvError, match=f"render_mode='svg': must be one of {', '.join(map(repr, modes))}"):
+            kind(render_mode="svg")

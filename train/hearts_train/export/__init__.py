@@ -1,0 +1,1 @@
+"""What leaves a training run: released weights, ONNX files."""

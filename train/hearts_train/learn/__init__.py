@@ -1,0 +1,1 @@
+"""One update: the network, rollouts, returns, and the compiled update."""

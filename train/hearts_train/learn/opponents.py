@@ -1,0 +1,83 @@
+"""The seats that don't learn: agents that never change, and earlier weights of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearts_agents import make
+from hearts_arena.formats import lineups
+from hearts_env.cards import Ints
+from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.engine import step
+from hearts_env.game.state import State
+from hearts_env.game.view import view
+from hearts_env.match.agent import Agent
+from hearts_env.match.play_match import Loops, ask
+
+PAST = "past"
+"""As an opponent's name: earlier weights of the run itself."""
+LEARNS = -1
+"""In a lineup: the policy that learns."""
+
+
+@dataclass(frozen=True)
+class Others:
+    """Who sits where at tables at which not every seat learns."""
+
+    agents: Sequence[Agent]
+    lineup: NDArray[np.int64]  # int64 [N, P]  an index into `agents`, or LEARNS
+
+    @cached_property
+    def _loops(self) -> Loops:
+        return Loops(self.agents, self.lineup)
+
+    def take(self, tables: Ints) -> Others:
+        """The same at some of the tables."""
+        return Others(self.agents, self.lineup[tables])
+
+    def play(self, lookup: Lookup, state: State) -> None:
+        """Play on until every table waits for a seat that learns, or is over.  Changes `state`."""
+        while True:
+            self._loops.play_on(lookup, state)
+            agent_of = self.lineup[np.arange(len(state)), state.turn]
+            rows = np.flatnonzero(~state.over & (agent_of != LEARNS))
+            if len(rows) == 0:
+                return
+            part = state.take(rows)
+            step(lookup, part, ask(self.agents, agent_of[rows], view(lookup, part)))
+            state.put(rows, part)
+
+
+class Pool:
+    """The opponents of a run by name, made when they are first met."""
+
+    def __init__(self, num_players: int, seats: int) -> None:
+        """seats: of a table, that learn."""
+        self._lineups = np.where(lineups(num_players, seats) == 0, LEARNS, 0)
+        self._made: dict[str, Agent] = {}
+
+    def others(self, name: str, tables: int, met: int) -> Others:
+        """An opponent in the other seats of the first `met` tables, in every rotation; the rest is self-play."""
+        if name not in self._made:
+            self._made[name] = make(name)
+        lineup = np.full((tables, self._lineups.shape[1]), LEARNS)
+        lineup[:met] = self._lineups[np.arange(met) % len(self._lineups)]
+        return Others([self._made[name]], lineup)
+
+
+def opponents_now(names: Sequence[str], past: Path, decisions: int) -> list[str]:
+    """The names of the opponents there are after so many decisions, the past ones each by its file."""
+    files = sorted(past.glob("*.safetensors")) if PAST in names else []
+    earlier = [f"net:{file}" for file in files if int(file.stem) <= decisions]
+    return [name for name in names if name != PAST] + earlier
+
+
+def past_file(past: Path, decisions: int) -> Path:
+    """Where the weights as of so many decisions are kept."""
+    return past / f"{decisions:015d}.safetensors"

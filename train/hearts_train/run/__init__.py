@@ -1,0 +1,1 @@
+"""A training run: settings, evaluations, checkpoints, worker processes, logs."""

@@ -1,0 +1,125 @@
+"""What a run leaves on disk, so that neither a kill nor a full disk can damage it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save
+from torch import Tensor
+
+from hearts_agents.net.weights import WEIGHTS_NAME, NetError, NetSpec, read_tensors
+from hearts_train.learn.network import CRITIC, GUESS, HeartsNet, copies, packed_weights
+
+CHECKPOINT_NAME = "checkpoint.safetensors"
+BEST_NAME = "best.safetensors"
+PAST_NAME = "past"
+"""The folder of earlier weights."""
+CONFIG_NAME = "config.json"
+METRICS_NAME = "metrics.jsonl"
+CURVE_NAME = "learning_curve.png"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be written or read."""
+
+
+@dataclass
+class Progress:
+    """How far a run has come; all that continuing needs, besides weights and the optimiser's moments."""
+
+    iteration: int = 0
+    decisions: int = 0
+    """Decisions learned from; forced ones are not counted."""
+    deals: int = 0
+    """Deals played, which is also the position in the run's sequence of deal ids."""
+    seconds: float = 0.0
+    """Time spent, evaluations and earlier sessions of the run included."""
+    start: dict[str, Any] | None = None
+    """The same of the weights that the run began with, where these were trained."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that at every moment either the old or the new content is there, whole.
+
+    Raises CheckpointError, and leaves the old file as it was.
+    """
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        kept = "the one before is intact" if path.exists() else "there was none before"
+        raise CheckpointError(f"cannot write {path}: {error.strerror or error}; {kept}") from None
+
+
+def save_checkpoint(
+    run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor], progress: Progress
+) -> None:
+    """Write the checkpoint, and the weights for players alone for `net:RUN`.  Raises CheckpointError.
+
+    moments: the optimiser's tensors by name.  shown: the weights for players, by the names of the network's.
+    """
+    tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
+    tensors |= {f"adam.{name}": tensor for name, tensor in moments.items()}
+    tensors |= {f"shown.{name}": tensor for name, tensor in shown.items()}
+    header = {"net": net.spec.to_json(), "progress": asdict(progress)}
+    write_whole(run / CHECKPOINT_NAME, save(copies(tensors), {"hearts": json.dumps(header)}))
+    save_weights(run / WEIGHTS_NAME, net.spec, shown, progress)
+
+
+def save_weights(path: Path, spec: NetSpec, weights: Mapping[str, Tensor], progress: Progress) -> None:
+    """Write weights for players, with how far they were trained, in a folder that is made if need be.
+
+    Raises CheckpointError.
+    """
+    with contextlib.suppress(OSError):  # told when the file is written
+        path.parent.mkdir(exist_ok=True)
+    write_whole(path, packed_weights(spec, weights, trained=asdict(progress)))
+
+
+def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor]) -> Progress:
+    """Fill `net`, `moments` and `shown` from the run's checkpoint.  Raises CheckpointError where that cannot be.
+
+    What belongs to guesses or to a critic stays as it is where the run had none so far.
+    """
+    file = run / CHECKPOINT_NAME
+    try:
+        tensors, header = read_tensors(file)
+    except NetError as error:
+        raise CheckpointError(f"cannot resume from {run}: {error}") from None
+    # The first checkpoints don't tell the scale.
+    written = {"reward_scale": NetSpec.reward_scale, **header.get("net", {})}
+    expected = net.spec.to_json()
+    for name in expected.keys() - {"package_version", "games"}:  # what may change in a run
+        if written.get(name) != expected[name]:
+            raise CheckpointError(
+                f"cannot resume from {run}: its checkpoint has {name}={written.get(name)!r:.60}, "
+                f"the run needs {expected[name]!r:.60}; start a new run"
+            )
+    targets = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
+    targets |= {f"adam.{name}": tensor for name, tensor in moments.items()}
+    for name, tensor in shown.items():
+        targets[f"shown.{name}"] = tensor
+        # The first checkpoints have none: players then had the last weights.
+        tensors.setdefault(f"shown.{name}", tensors.get(f"net.{name}", np.empty(0)))
+    new = [f".{part}." for part in (GUESS, CRITIC) if not any(name.startswith(f"net.{part}.") for name in tensors)]
+    for name, target in targets.items():
+        if any(part in name for part in new):
+            continue
+        if name not in tensors or tensors[name].shape != target.shape:
+            raise CheckpointError(f"cannot resume from {run}: tensor {name} of its checkpoint is missing or misshapen")
+        target.copy_(torch.from_numpy(tensors[name]))
+    return Progress(**header["progress"])

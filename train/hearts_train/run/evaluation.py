@@ -1,0 +1,39 @@
+"""Evaluations in the course of a run: against whom, and when."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from hearts_train.run.config import TrainConfig
+
+BEST = "best"
+"""As an opponent's name: the best weights of the run so far."""
+SHARE = 0.1
+"""Of the time, that evaluations take at most, all opponents together."""
+
+
+class Clocks:
+    """When each opponent is met next: none more often than asked, and none for more than its part of the time."""
+
+    def __init__(self, config: TrainConfig, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now = now
+        begin = now()
+        selves = (BEST,) if config.judges_itself else ()
+        self._every = dict.fromkeys((*config.eval_against, *selves), 60 * config.eval_every_minutes)
+        self._every |= dict.fromkeys(config.eval_slow, 60 * config.eval_slow_every_minutes)
+        # The best weights are at first the first ones, and a slow match pays only in a long run.
+        self._due = {name: begin + (0 if name in config.eval_against else every) for name, every in self._every.items()}
+        self._slow = dict.fromkeys(config.eval_slow, begin + 60 * config.eval_slow_every_minutes)
+
+    def due(self) -> list[str]:
+        """Whom to meet now."""
+        return [name for name, due in self._due.items() if self._now() >= due]
+
+    def last(self) -> list[str]:
+        """Whom to meet at the end: all, but slow opponents only if the run has been long enough to meet them."""
+        return [name for name in self._due if self._now() >= self._slow.get(name, 0)]
+
+    def took(self, name: str, seconds: float) -> None:
+        """This opponent has been met, for so long."""
+        self._due[name] = self._now() + max(self._every[name], seconds * len(self._due) / SHARE)
