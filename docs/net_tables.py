@@ -9,7 +9,7 @@ from typing import Any
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
-FACTS = ROOT / "agents" / "net.json"
+FACTS = ROOT / "agents" / "hearts_agents" / "net" / "net.json"
 RESULTS = ROOT / "benchmarks" / "results"
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from hearts_agents import AgentError, make
+from hearts_agents.net import agent as net_module
 from hearts_agents.net.agent import SHIPPED, Net, NetAgent
-from hearts_agents.net.agent import agent as net_module
 from hearts_agents.net.weights import NetError, NetSpec
 from hearts_arena.duplicate import duplicate_payoffs
 from hearts_env import Rules
