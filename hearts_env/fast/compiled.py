@@ -11,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
 from hearts_env.executor import in_threads
+from hearts_env.fast import encode as encode_kernels
 from hearts_env.fast import rollout as kernels_random
 from hearts_env.fast import step as kernels
 from hearts_env.fast import unpacked as held
 from hearts_env.fast import view as kernels_view
 from hearts_env.fast import worlds as kernels_worlds
+from hearts_env.fast.encode import room, shape
 from hearts_env.fast.step import NONE_BAD, SOME_END, game, some_tables, tables
-from hearts_env.fast.view import Views, blank, room, shape, views
+from hearts_env.fast.view import Views, blank, views
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.random_play import check_seats, salted
 from hearts_env.game.state import Rows, State
@@ -42,7 +44,7 @@ def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
     """See `cards.members`."""
     sets = np.ascontiguousarray(sets, np.int64)
     out = (np.empty if size <= WORD_BITS else np.zeros)((*sets.shape, size), np.uint8)
-    kernels_view.members(sets.reshape(-1), size, out.reshape(-1))
+    encode_kernels.members(sets.reshape(-1), size, out.reshape(-1))
     return out
 
 
@@ -142,7 +144,7 @@ def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     made = shape(view.lookup, layout.seats)
     packed = np.empty((len(view), made.words), np.int64)
-    kernels_view.encode_packed(game(view.lookup), made, views(view), packed)
+    encode_kernels.encode_packed(game(view.lookup), made, views(view), packed)
     return packed
 
 
@@ -150,7 +152,7 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     """See `encode.encode`.  Raises ValueError for a buffer of another shape."""
     rows = _buffer(layout, len(view), out)
     made = shape(view.lookup, layout.seats)
-    kernels_view.encode(game(view.lookup), made, views(view), room(made), rows)
+    encode_kernels.encode(game(view.lookup), made, views(view), room(made), rows)
     if layout.order:
         write_order(view.plays, view.players, rows[:, made.bits :])
     return _handed_over(rows, out)

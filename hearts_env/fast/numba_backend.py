@@ -38,6 +38,7 @@ _SOURCES = (
     "fast/step",
     "fast/rollout",
     "fast/view",
+    "fast/encode",
     "fast/worlds",
     "fast/numba_backend",
     "fast/unpacked",

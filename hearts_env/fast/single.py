@@ -9,8 +9,9 @@ import numpy as np
 
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Bytes
 from hearts_env.executor import executed
+from hearts_env.fast.encode import Shape, shape, write
 from hearts_env.fast.step import Game, Tables, game, legal_at, pick_at, play_at
-from hearts_env.fast.view import Shape, Views, card_points_of, see, shape, write
+from hearts_env.fast.view import Views, card_points_of, see
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import ALL, finish, score
 from hearts_env.game.state import DEAL_OVER, MOON, PASS, PLAY, State

@@ -9,10 +9,11 @@ import numpy as np
 from numba import typeof
 
 from hearts_env.cards import Bytes, Ints, Sets
+from hearts_env.fast.encode import Shape, room, shape, unpack, write
 from hearts_env.fast.jit import Number, kernel
 from hearts_env.fast.numba_backend import pick_up, put_down, words_of
 from hearts_env.fast.step import NONE_BAD, Game, finish, game, legal_at, step_at, tables
-from hearts_env.fast.view import Shape, blank, room, see, shape, unpack, write
+from hearts_env.fast.view import blank, see
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import DEAL_OVER, State

@@ -212,7 +212,7 @@ def test_every_module_that_kernels_take_code_from_is_watched() -> None:
     from hearts_env.fast import numba_backend as machine_code
 
     folder = Path(machine_code.__file__).parent
-    compiled_ones = ("jit", "step", "rollout", "view", "numba_backend", "unpacked")
+    compiled_ones = ("jit", "step", "rollout", "view", "encode", "numba_backend", "unpacked")
     imports = {line for name in compiled_ones for line in (folder / f"{name}.py").read_text().splitlines()}
     words = [line.split() for line in imports if line.startswith("from hearts_env.")]
     top = folder.parent
