@@ -28,8 +28,7 @@ from hearts_agents import make
 from hearts_agents.explain import picks_of
 from hearts_agents.net.agent import NetAgent
 from hearts_agents.rule.agent import RuleAgent
-from hearts_agents.search import racing as search_race
-from hearts_agents.search import rollouts as search_playout
+from hearts_agents.search import racing, rollouts
 from hearts_agents.search.candidates import Lines, pass_lines, play_lines
 from hearts_agents.search.racing import Race
 from hearts_agents.search.rollouts import Policies, outcomes
@@ -69,9 +68,9 @@ class Variant:
 
     name: str
     worlds: int = 128
-    first: int = search_race.FIRST_BATCH
-    margin: float = search_race.MARGIN
-    gate: float = search_race.GATE
+    first: int = racing.FIRST_BATCH
+    margin: float = racing.MARGIN
+    gate: float = racing.GATE
     by: str = WHOLE
     """The kind of play-out."""
     least: float = 0.0
@@ -159,7 +158,7 @@ def decisions(kind: Kind, first_id: int, deals: int, number: int, share: float) 
                     drawn = worlds(one, number)
                     values = {}
                     for name, (policies, tricks) in kind.play_outs.items():
-                        with patch.object(search_playout, "JUDGED_TRICKS", tricks):
+                        with patch.object(rollouts, "JUDGED_TRICKS", tricks):
                             values[name] = _tried(info, policies, one, lines, drawn).astype(np.float32)
                     whole, _ = kind.play_outs[WHOLE]
                     truth = _tried(info, whole, one, lines, state.take(rows[[at]]))[:, 0]
@@ -199,7 +198,7 @@ def chosen(decision: Decision, variant: Variant) -> tuple[int, int]:
     known = Race.of(Lines(np.zeros(size, np.int64), np.zeros((size, 1), np.int64), decision.moon, none))
     known.alive &= (decision.likely >= variant.least) | known.leads
     done, batch = 0, min(variant.first, variant.worlds)
-    with patch.multiple(search_race, MARGIN=variant.margin, GATE=variant.gate):
+    with patch.multiple(racing, MARGIN=variant.margin, GATE=variant.gate):
         while done < variant.worlds and len(rows := np.flatnonzero(known.open())):
             known.add(rows, decision.values[variant.by][rows, done : done + batch].astype(np.float64))
             known.drop()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hearts_agents.rule.kernels import action_of_state
 from hearts_agents.search.candidates import Lines
 from hearts_agents.search.kernels import decided, lay_out, settle
-from hearts_agents.search.rollouts import Numbers
+from hearts_agents.search.payoffs import Numbers
 from hearts_env.cards import NUM_RANKS, QS_SET, Bools, Ints
 from hearts_env.fast.jit import Number, bit, inner, kernel, zeros_below
 from hearts_env.fast.step import Game, legal_at, step_at
@@ -196,7 +196,7 @@ def edge_of(trees: Trees, v: Number, above: Number, card: Number) -> Number:
 
 @inner
 def kinds(game: Game, one: State, favourite: Number) -> Number:
-    """One card of each kind that the seat to act may play, as `search_lines.kinds`; a set."""
+    """One card of each kind that the seat to act may play, as `hearts_agents.search.candidates.kinds`; a set."""
     barrier, found, last, kept = one.table[0], np.int64(0), np.int64(-1), np.int64(0)
     for seat in range(game.num_players):
         barrier |= one.hands[0, seat] if seat != one.turn[0] else 0

@@ -20,12 +20,13 @@ import tyro
 from hearts_agents import make
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.tables import record
-from hearts_agents.search import racing as search_race
+from hearts_agents.search import racing
 from hearts_agents.search.agent import SearchAgent
 from hearts_agents.search.candidates import Lines
 from hearts_agents.search.kernels import outcomes
+from hearts_agents.search.payoffs import Numbers, cards_that_count
 from hearts_agents.search.racing import Race
-from hearts_agents.search.rollouts import Numbers, shooting, worth
+from hearts_agents.search.rollouts import shooting
 from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_env.cards import Ints
 from hearts_env.fast.step import game, tables
@@ -124,7 +125,7 @@ class TreeAgent(SearchAgent):
         spread = (trees.square[place] - trees.value[place] * mean) / np.maximum(visits, 1) / np.maximum(visits - 1, 1)
         gain, error = mean - mean[lines.first], np.sqrt(np.maximum(spread + spread[lines.first], 0))
         leads = np.arange(len(lines)) == lines.first
-        passed = (visits > 0) & (gain > 0) & (gain >= search_race.GATE * error)
+        passed = (visits > 0) & (gain > 0) & (gain >= racing.GATE * error)
         score = np.where(passed, gain, np.where(leads, 0.0, -np.inf)) if variant.gate else visits
         best: Ints = np.lexsort((-score, lines.owner))[lines.starts]
         return best
@@ -137,7 +138,7 @@ class TreeAgent(SearchAgent):
             nothing = np.zeros((len(drawn), view.lookup.num_players))
             return self._grow(view, lines, trees, drawn, world, line, nothing)
 
-        known = search_race.race(view, lines, bring, WORLDS)
+        known = racing.race(view, lines, bring, WORLDS)
         self.iterations += int(known.tried.sum())
         return known
 
@@ -160,7 +161,7 @@ class TreeAgent(SearchAgent):
             Roots(view.seat.astype(np.int64), lines.starts, np.ascontiguousarray(lines.actions), lines.moon),
             Bound(variant.explore, variant.prior),
             variant.seats,
-            worth(info),
+            cards_that_count(info),
             world,
             owner,
             line,

@@ -24,7 +24,7 @@ from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import CHANCES, LARGEST, Weights
 from hearts_arena.provenance import commit, machine, versions
 from hearts_arena.standings import Standings
-from hearts_arena.stats import control_variate as control
+from hearts_arena.stats import control_variate
 from hearts_arena.tournament import Tournament
 from hearts_env import Rules
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, SUITS, members
@@ -169,7 +169,7 @@ def explained(name: str, deals: int, folder: Path | None) -> dict[str, Any]:
     same = float(np.corrcoef(values, again)[0, 1])
     ids = np.arange(FIRST_ID, FIRST_ID + deals)
     controls: dict[str, Callable[[], Numbers]] = {
-        "shipped": lambda: control.features(Rules(), make("rule"), ids, 0).astype(np.float64),
+        "shipped": lambda: control_variate.features(Rules(), make("rule"), ids, 0).astype(np.float64),
         "hands": lambda: described(deals),
         "moved rules": lambda: moved_rules(deals),
     }

@@ -31,8 +31,8 @@ def duplicate_payoffs(
 ) -> Samples:
     """The payoff of `agent` for each deal id, float64 [K]: mean of its seats, over all lineups with the opponent.
 
-    opponent: if a name, as `hearts_agents.make` takes it.  seats: see `others.lineups`.  One id is one sample: it is
-    played once in every lineup.
+    opponent: if a name, as `hearts_agents.make` takes it.  seats: as in `hearts_arena.formats.lineups`.  One id
+    is one sample: it is played once in every lineup.
     """
     result = _met(rules, agent, opponent, deal_ids, seats)
     mine = result.lineup == 0

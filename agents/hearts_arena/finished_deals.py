@@ -29,7 +29,7 @@ class Chunk:
     decisions: Ints  # int64 [agents]
     seconds: NDArray[np.float64]  # [agents]  time spent in `act`
     failures: Ints  # int64 [agents]
-    control: Ints  # int64 [K, F]  as `control.features` has them; F is 0 without a control
+    control: Ints  # int64 [K, F]  as `hearts_arena.stats.control_variate.features` has them; F is 0 without a control
     wall: float = 0.0
     """Seconds that it took."""
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)

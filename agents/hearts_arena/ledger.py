@@ -19,7 +19,7 @@ from typing import Any
 
 from hearts_arena.finished_deals import Chunk
 
-NAME = "tournament.ledger"
+LEDGER_NAME = "tournament.ledger"
 _HEADER = struct.Struct("<8sQIQQ")
 _MAGIC = b"hearts-1"
 _NOTHING = (0, 0)

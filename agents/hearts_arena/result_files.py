@@ -30,8 +30,8 @@ def write_deals(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -
     """Write `deals.npz`: one row a deal of the first `deals` deal ids.  Memory does not grow with them.
 
     `number` of its deal id in the tournament, `deal_id`, `lineup` [P] (the place in `agents`, which lies there too),
-    `deal_no`, `totals` [P] before, `points` [P], `picks` [P] and `plays` [C] as in `state.State`, `moon` (the choice,
-    as there) and `shooter`.  Raises OSError.
+    `deal_no`, `totals` [P] before, `points` [P], `picks` [P], `plays` [C], `moon` (the choice) and `shooter`
+    as in `hearts_env.game.state.State`.  Raises OSError.
     """
     fixed = {"agents": np.array(planned.labels), "rules": np.array(planned.rules.show())}
     rows = sum(int(keep.sum()) for keep in _kept(ledger, deals))

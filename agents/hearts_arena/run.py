@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from hearts_agents.external.agent import limited
-from hearts_arena import ledger as ledgers
-from hearts_arena import result_files as tournament_files
-from hearts_arena import results
+from hearts_arena import result_files, results
 from hearts_arena.finished_deals import Chunk
 from hearts_arena.interrupt import Interrupt
-from hearts_arena.ledger import Ledger
+from hearts_arena.ledger import LEDGER_NAME, Ledger
 from hearts_arena.schedule import Schedule
 from hearts_arena.standings import Standings
 from hearts_arena.stats.agreement import Agreement, agreement
@@ -127,7 +125,7 @@ def hold(
     with ExitStack() as stack:
         keep = {"keep_deals": out is not None, "records": options.records}
         about = {**planned.to_json(), "records": options.records}
-        ledger = stack.enter_context(Ledger(out / ledgers.NAME, about, resume=options.resume)) if out else None
+        ledger = stack.enter_context(Ledger(out / LEDGER_NAME, about, resume=options.resume)) if out else None
         stack.enter_context(limited(planned.agents, planned.limits))
         workers = options.workers or cores()
         alone = any(agent.name == "human" for agent in planned.agents)
@@ -172,12 +170,12 @@ def _write(out: Path, ledger: Ledger, run: _Run, content: dict[str, Any], option
     """Write the files; the ledger goes when nothing is left to resume."""
     planned, deals = run.standings.tournament, run.standings.deals
     try:
-        tournament_files.write_deals(out, planned, ledger, deals)
+        result_files.write_deals(out, planned, ledger, deals)
         if options.records:
-            tournament_files.write_records(out, ledger, deals)
+            result_files.write_records(out, ledger, deals)
         if options.parquet:
-            tournament_files.write_parquet(out, planned, ledger, deals)
-        tournament_files.write_standings(out, content)
+            result_files.write_parquet(out, planned, ledger, deals)
+        result_files.write_standings(out, content)
     except OSError as error:
         run.failure = run.failure or TournamentError(
             f"{error.filename or out}: {error.strerror or error}; all {deals} deal ids are kept in {ledger.path}: "
@@ -198,8 +196,8 @@ def _test(planned: Tournament, options: Options) -> tuple[Question, Sequential] 
 
 def _finished_before(planned: Tournament, out: Path) -> dict[str, Any] | None:
     """The results that lie in the folder, if they are this tournament's and it has nothing left to play."""
-    path = out / tournament_files.STANDINGS_NAME
-    if (out / ledgers.NAME).exists() or not path.exists():
+    path = out / result_files.STANDINGS_NAME
+    if (out / LEDGER_NAME).exists() or not path.exists():
         return None
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     about = planned.to_json()

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from hearts_agents.external.agent import Limits
 from hearts_agents.registry import AGENTS, make
-from hearts_arena import formats as designs
+from hearts_arena import formats
 from hearts_arena.finished_deals import Chunk
 from hearts_arena.formats import Format, Seatings
-from hearts_arena.stats import control_variate as control
+from hearts_arena.stats import control_variate
 from hearts_env.cards import Ints
 from hearts_env.game.engine import mix
 from hearts_env.game.rules import Rules
@@ -112,7 +112,7 @@ class Tournament:
     @property
     def design(self) -> Format:
         """The format, `auto` resolved."""
-        return designs.resolved(self.rules, self.entrants, self.format)
+        return formats.resolved(self.rules, self.entrants, self.format)
 
     @cached_property
     def stages(self) -> list[tuple[int, int]]:
@@ -128,12 +128,12 @@ class Tournament:
         Raises DesignError.
         """
         if self.design == "table":
-            return designs.tables(self.rules, self.entrants, orders=self.orders)
+            return formats.tables(self.rules, self.entrants, orders=self.orders)
         if self.design == "ladder":
-            return designs.ladder(self.rules, self.entrants, self.field)
+            return formats.ladder(self.rules, self.entrants, self.field)
         if self.design == "swiss":
-            return designs.swiss(self.rules, range(self.entrants), set())
-        return designs.roundrobin(self.rules, self.entrants, splits=self.splits)
+            return formats.swiss(self.rules, range(self.entrants), set())
+        return formats.roundrobin(self.rules, self.entrants, splits=self.splits)
 
     def ids(self, first: int, end: int) -> Ints:
         """The deal ids number `first` to `end - 1`, int64 [end - first]."""
@@ -203,7 +203,7 @@ class Tournament:
     def _features(self, ids: Ints) -> Ints:
         if not self.control:
             return np.zeros((len(ids), 0), np.int64)
-        return control.features(self.rules, self._baseline, ids, self.seed)
+        return control_variate.features(self.rules, self._baseline, ids, self.seed)
 
     def _records(self, lineup: NDArray[np.int16], kept: list[Deals]) -> str:
         lines: list[str] = []

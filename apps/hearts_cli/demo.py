@@ -30,7 +30,7 @@ class Demo:
     def run(self) -> int:
         """Do one after the other; everything lands in runs/demo."""
         from hearts_train import ppo
-        from hearts_train.run import learning_curve as curve
+        from hearts_train.run import learning_curve
 
         print(
             f"1. A network plays itself for {self.minutes:g} minutes and learns (PPO).\n"
@@ -40,7 +40,7 @@ class Demo:
         )
         shutil.rmtree(RUN, ignore_errors=True)
         ppo.train(ppo.TrainConfig(minutes=self.minutes, out=RUN, seed=self.seed))
-        print(f"\nlearning curve: {curve.plot(RUN)}\n")
+        print(f"\nlearning curve: {learning_curve.plot(RUN)}\n")
         for opponent in OPPONENTS:
             if not self._meet(opponent):
                 return INTERRUPTED

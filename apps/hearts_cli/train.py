@@ -20,7 +20,7 @@ class Train:
 
 def train(arguments: list[str]) -> int:
     """Train as `hearts train` with these arguments says; the exit code."""
-    import hearts_train.ppo as ppo
+    from hearts_train import ppo
     from hearts_train.run.config import resumed
     from hearts_train.run.distributed import leads
 

@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hearts_arena import schedule
-from hearts_arena import workers as engines
+from hearts_arena import schedule, workers
 from hearts_arena.finished_deals import Chunk
-from hearts_arena.ledger import NAME, Ledger, LedgerError
+from hearts_arena.ledger import LEDGER_NAME, Ledger, LedgerError
 from hearts_arena.run import Options, hold
 from hearts_arena.schedule import Schedule, Sizes
 from hearts_arena.standings import Standings
@@ -64,14 +63,14 @@ def kept(path: Path) -> list[bytes]:
 
 
 def test_a_ledger_gives_back_what_it_was_given_in_the_order_of_numbers(tmp_path: Path) -> None:
-    with Ledger(tmp_path / NAME, ABOUT) as ledger:
+    with Ledger(tmp_path / LEDGER_NAME, ABOUT) as ledger:
         for first in (4, 0, 2):
             ledger.append(bytes([first]) * 100, first, first + 2)
-    assert kept(tmp_path / NAME) == [bytes([first]) * 100 for first in (0, 2, 4)]
+    assert kept(tmp_path / LEDGER_NAME) == [bytes([first]) * 100 for first in (0, 2, 4)]
 
 
 def test_a_ledger_cut_off_anywhere_loses_only_what_was_cut(tmp_path: Path) -> None:
-    path, contents = tmp_path / NAME, [b"first" * 9, b"second" * 9, b"third" * 9]
+    path, contents = tmp_path / LEDGER_NAME, [b"first" * 9, b"second" * 9, b"third" * 9]
     ledger_with(path, contents)
     whole = path.read_bytes()
     ends = [whole.index(content) + len(content) for content in contents]
@@ -84,7 +83,7 @@ def test_a_ledger_cut_off_anywhere_loses_only_what_was_cut(tmp_path: Path) -> No
 
 
 def test_a_damaged_chunk_is_dropped_with_what_follows(tmp_path: Path) -> None:
-    path = tmp_path / NAME
+    path = tmp_path / LEDGER_NAME
     ledger_with(path, [b"first" * 9, b"second" * 9, b"third" * 9])
     damaged = bytearray(path.read_bytes())
     damaged[damaged.index(b"second")] ^= 1
@@ -93,7 +92,7 @@ def test_a_damaged_chunk_is_dropped_with_what_follows(tmp_path: Path) -> None:
 
 
 def test_a_ledger_of_another_tournament_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / NAME
+    path = tmp_path / LEDGER_NAME
     ledger_with(path, [b"first"])
     before = path.read_bytes()
     with pytest.raises(LedgerError, match="its seed is 1, asked is 2"):
@@ -108,8 +107,8 @@ def test_a_ledger_of_another_tournament_is_refused_and_left_alone(tmp_path: Path
 
 
 def test_two_processes_cannot_write_one_ledger(tmp_path: Path) -> None:
-    with Ledger(tmp_path / NAME, ABOUT), pytest.raises(LedgerError, match="another process"):
-        Ledger(tmp_path / NAME, ABOUT, resume=True)
+    with Ledger(tmp_path / LEDGER_NAME, ABOUT), pytest.raises(LedgerError, match="another process"):
+        Ledger(tmp_path / LEDGER_NAME, ABOUT, resume=True)
 
 
 def test_a_chunk_comes_back_from_its_bytes_whole_and_in_part() -> None:
@@ -147,7 +146,7 @@ def ends(folder: Path, *arguments: str) -> bool:
 def seconds_at_risk(folder: Path, process: subprocess.Popen, kill_after: float = float("inf")) -> float:
     """Wait from the moment that the ledger is there until the process ends: the seconds.  Kill it after so many."""
     with process:
-        while process.poll() is None and not (folder / NAME).exists():
+        while process.poll() is None and not (folder / LEDGER_NAME).exists():
             time.sleep(0.002)
         begin = time.monotonic()
         while process.poll() is None and time.monotonic() < begin + kill_after:
@@ -176,7 +175,7 @@ def test_kill_9_at_random_moments_changes_nothing(tmp_path: Path) -> None:
         assert ends(folder, "--resume")
         assert results(folder) == results(calm)
         assert (folder / "records.jsonl").read_text() == (calm / "records.jsonl").read_text()
-        assert not (folder / NAME).exists()
+        assert not (folder / LEDGER_NAME).exists()
         number += 1
 
 
@@ -264,7 +263,7 @@ def test_ctrl_c_at_any_moment_counts_all_that_the_ledger_holds(
     assert outcome.failure is None
     done = json.loads((tmp_path / "broken" / "standings.json").read_text())["deals"]
     about = {**planned.to_json(), "records": False}
-    with Ledger(tmp_path / "broken" / NAME, about, resume=True) as ledger:
+    with Ledger(tmp_path / "broken" / LEDGER_NAME, about, resume=True) as ledger:
         assert done == max(ledger.spans.values()) > 0
     assert hold(planned, tmp_path / "broken", Options(resume=True)).finished
     assert results(tmp_path / "broken") == results(tmp_path / "calm")
@@ -279,7 +278,7 @@ def test_processes_give_the_same_as_one_and_a_killed_one_is_replaced(tmp_path: P
     planned = tournament(Rules(), ["random", "random:1"], 300)
     assert hold(planned, tmp_path / "one").finished
     made: list[Processes] = []
-    monkeypatch.setattr(engines, "Processes", lambda *given: made.append(Processes(*given)) or made[-1])
+    monkeypatch.setattr(workers, "Processes", lambda *given: made.append(Processes(*given)) or made[-1])
     killed: list[int] = []
 
     def kill_one(standings: Standings) -> None:

@@ -69,16 +69,16 @@ class Net:
         return out[:, :NUM_ACTIONS], out[:, NUM_ACTIONS]
 
     def _loops(self, packed: Sets, out: Floats) -> None:
-        from hearts_agents.net import kernels as net_loops
+        from hearts_agents.net import kernels
 
         hidden = np.empty((len(packed), self.spec.width), np.float32)
         product = np.empty_like(hidden)
-        net_loops.stem(packed, self._stem, self._stem_bias, np.empty(len(self._stem), np.uint64), hidden)
+        kernels.stem(packed, self._stem, self._stem_bias, np.empty(len(self._stem), np.uint64), hidden)
         for weights, bias in self._blocks:
             np.matmul(hidden, weights, out=product)
-            net_loops.residual(product, bias, hidden, hidden)
+            kernels.residual(product, bias, hidden, hidden)
         np.matmul(hidden, self._heads, out=out)
-        net_loops.add_bias(out, self._head_bias)
+        kernels.add_bias(out, self._head_bias)
 
     def _arrays(self, packed: Sets, out: Floats) -> None:
         hidden = unpack(self.spec.layout, packed).astype(np.float32) @ self._stem + self._stem_bias

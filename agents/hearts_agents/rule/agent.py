@@ -30,9 +30,9 @@ class RuleAgent:
         thoughts = brain(view.lookup, self.weights)
         actions = np.empty(len(view), np.int64)
         if chosen() == "compiled":
-            from hearts_agents.rule.kernels import act
+            from hearts_agents.rule import kernels
 
-            act(view.lookup, self.weights, view, actions)
+            kernels.act(view.lookup, self.weights, view, actions)
         else:
             for phase, choose in ((PLAY, choose_card), (PASS, choose_pick)):
                 here = view.phase == phase
@@ -48,7 +48,7 @@ class RuleAgent:
     def explain(self, view: View, also: Ints | None = None) -> list[list[Candidate]]:
         """Every card with its worth to this agent, and what that is made of; of a pass just what it would pass.
 
-        See `candidates.Explains`.  Where it plays for the moon, how many tricks it expects to lose.
+        See `hearts_agents.explain.Explains`.  Where it plays for the moon, how many tricks it expects to lose.
         """
         from hearts_agents.rule.explain import explain_play
 
@@ -69,9 +69,9 @@ class RuleAgent:
         many there were.
         """
         if chosen() == "compiled":
-            from hearts_agents.rule import kernels as rule_loops
+            from hearts_agents.rule import kernels
 
-            return rule_loops.play_on(lookup, self.weights, state, seats)
+            return kernels.play_on(lookup, self.weights, state, seats)
         made = 0
         while len(rows := np.flatnonzero(~state.over & seats[np.arange(len(state)), state.turn])):
             part = state.take(rows)

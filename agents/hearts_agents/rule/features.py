@@ -38,7 +38,7 @@ ODDS_BITS = 4
 LITTLE = 20
 """Moons of a smaller chance are no threat."""
 STEP = COUNTS - 1
-"""How far a card of the others moves a place in tables that goes from below to above; see `rule_brain`."""
+"""How far an index moves in the tables of `rule.tables` where a lower card of the others becomes a higher one."""
 
 
 def at(table: Number, index: Number) -> Number:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_agents.rule import features as rule_sight
-from hearts_agents.rule import moon as rule_moon
-from hearts_agents.rule import passing as rule_pass
-from hearts_agents.rule import playing as rule_play
+from hearts_agents.rule import features, moon, passing, playing
 from hearts_agents.rule.features import (
     BITS,
     LITTLE,
@@ -56,8 +53,8 @@ from hearts_agents.rule.playing import (
 from hearts_agents.rule.tables import ABOVE_QUEEN, HEART, SPADE, Brain, record
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import HEARTS, NUM_SUITS, QS_SET, Bools, Ints
-from hearts_env.fast import jit as kernel
-from hearts_env.fast.jit import called, inner, stands_for, zeros_below
+from hearts_env.fast import jit
+from hearts_env.fast.jit import called, inner, kernel, stands_for, zeros_below
 from hearts_env.fast.step import Game, finish, game, legal_at, offset_of, step_at, tables
 from hearts_env.fast.view import views
 from hearts_env.game.compiled_rules import Lookup
@@ -67,69 +64,69 @@ from hearts_env.game.state import MOON, PASS, PLAY, State
 from hearts_env.game.view import View
 
 for _formula in (
-    rule_sight.bottom,
-    rule_sight.less,
-    rule_sight.choice,
-    rule_sight.sight,
-    rule_sight.small_points,
-    rule_sight.points_in,
-    rule_sight.spade_lead,
-    rule_sight.suit_facts,
-    rule_sight.trick,
-    rule_sight.seats_later,
-    rule_sight.with_partner,
-    rule_sight._dump_small,
-    rule_sight.chances,
-    rule_sight.other_holder,
-    rule_sight.threat,
-    rule_sight._step,
-    rule_sight.points_taken,
-    rule_play.higher,
-    rule_play.ease,
-    rule_play.points_of,
-    rule_play.gain_of,
-    rule_play.wins_with,
-    rule_play.known_wins,
-    rule_play.spade_worth,
-    rule_play.caught,
-    rule_play.for_bonus,
-    rule_play.resist,
-    rule_moon.losers,
-    rule_moon.heart_losses,
-    rule_moon.other_losses,
-    rule_moon.limit_to_try,
-    rule_moon.limit_to_pass,
-    rule_moon.lead_order,
-    rule_moon.spare,
-    rule_moon.drop_order,
-    rule_moon.pass_order,
-    rule_moon.down,
-    rule_pass.held_of,
-    rule_pass.pass_worth,
-    rule_pass.pass_spade,
-    rule_pass.to_partner,
+    features.bottom,
+    features.less,
+    features.choice,
+    features.sight,
+    features.small_points,
+    features.points_in,
+    features.spade_lead,
+    features.suit_facts,
+    features.trick,
+    features.seats_later,
+    features.with_partner,
+    features._dump_small,
+    features.chances,
+    features.other_holder,
+    features.threat,
+    features._step,
+    features.points_taken,
+    playing.higher,
+    playing.ease,
+    playing.points_of,
+    playing.gain_of,
+    playing.wins_with,
+    playing.known_wins,
+    playing.spade_worth,
+    playing.caught,
+    playing.for_bonus,
+    playing.resist,
+    moon.losers,
+    moon.heart_losses,
+    moon.other_losses,
+    moon.limit_to_try,
+    moon.limit_to_pass,
+    moon.lead_order,
+    moon.spare,
+    moon.drop_order,
+    moon.pass_order,
+    moon.down,
+    passing.held_of,
+    passing.pass_worth,
+    passing.pass_spade,
+    passing.to_partner,
 ):
     inner(_formula)
 
 
-@stands_for(rule_sight.at)
+@stands_for(features.at)
 def _at(table: Ints, index: Number) -> Number:
     return np.int64(table[index])
 
 
-@stands_for(rule_sight.count)
+@stands_for(features.count)
 def _count(cards: Number) -> Number:
-    return kernel.count(cards)
+    return jit.count(cards)
 
 
-@stands_for(rule_sight.some)
+@stands_for(features.some)
 def _some(number: Number) -> Number:
     return -np.int64(number != 0)
 
 
-@stands_for(rule_sight.top)
+@stands_for(features.top)
 def _top(cards: Number) -> Number:
-    return kernel.bit(kernel.highest(cards)) if cards else 0
+    return jit.bit(jit.highest(cards)) if cards else 0
 
 
 def act(lookup: Lookup, weights: Weights, view: View, actions: Ints) -> None:
@@ -137,7 +134,7 @@ def act(lookup: Lookup, weights: Weights, view: View, actions: Ints) -> None:
     _act(record(lookup, weights), views(view), actions)
 
 
-@kernel.kernel
+@kernel
 def _act(brains: NDArray[np.void], views: View, actions: Ints) -> None:
     brain = brains[0]
     for n in range(len(actions)):
@@ -191,7 +188,7 @@ def play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int
         made += len(rows)
 
 
-@kernel.kernel
+@kernel
 def _play_on(game: Game, brains: NDArray[np.void], tables: State, seats: Bools) -> int:
     """Pick and play, as far as `finish`; return how many actions."""
     brain, made = brains[0], 0
@@ -314,7 +311,7 @@ def card_at(
 def _worth(
     brain: Brain, seen: Sight, there: Trick, facts: Suit, may: Chances, card: Number, wins: Number, best_seat: Number
 ) -> Number:
-    """What `rule_rows.Candidates` computes."""
+    """What `hearts_agents.rule.batch.choose_card` computes."""
     points = points_of(brain, card)
     gain = gain_of(brain, points, best_seat)
     score = ease(brain, seen.stakes, facts, card, higher(facts, card)) + (gain << BITS)
@@ -330,7 +327,7 @@ SLOTS = 6
 
 @inner
 def _lead_option(own: Number, slot: Number) -> Number:
-    """A candidate of a suit to lead, in the order of the rows of `rule_rows`; 0 if there is none."""
+    """A candidate of a suit to lead, in the order of the rows of `rule.batch`; 0 if there is none."""
     if slot == 0:
         return bottom(own)
     if slot == 1:
@@ -387,7 +384,7 @@ def _shoot(brain: Brain, seen: Sight, led: Number, beats: Number, later: Number)
 def pick_at(brain: Brain, held: Number, picks: Number, offset: Number) -> Number:
     """The next card to pass."""
     hand, out = held & ~picks, brain.deck & ~held
-    left = brain.pass_count - kernel.count(picks)
+    left = brain.pass_count - jit.count(picks)
     for_moon = brain.moon and _within(brain, hand, out, limit_to_pass(brain, left))
     chosen, best_score = np.int64(0), np.int64(NEVER)
     for suit in range(NUM_SUITS):

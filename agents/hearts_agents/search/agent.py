@@ -71,8 +71,8 @@ class SearchAgent:
     def explain(self, view: View, also: Ints | None = None) -> list[list[Candidate]]:
         """What each view's decision is made from: a list for each, the base policy's choice first.
 
-        See `candidates.Explains`.  What is tried besides is tried for as long as there is a choice to make, and changes
-        nothing about the others.
+        As `hearts_agents.explain.Explains` says.  Actions in `also` are tried for as long as there is a choice to make,
+        and change nothing about the others.
         """
         found: list[list[Candidate]] = [[] for _ in range(len(view))]
         for row in np.flatnonzero(count(view.legal) > 1):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hearts_agents.rule.kernels import action_of_state
 from hearts_agents.rule.tables import record
 from hearts_agents.rule.weights import Weights
-from hearts_agents.search.rollouts import worth
+from hearts_agents.search.payoffs import cards_that_count
 from hearts_env.cards import NO_SEAT, Bools, Ints
 from hearts_env.fast.jit import Number, inner, kernel
 from hearts_env.fast.step import Game, game, step_at, tables
@@ -22,13 +22,13 @@ def outcomes(
 ) -> Ints:
     """The points of L deals played to their end, int64 [L, P]; `worlds` stays as it is.
 
-    What `search_playout.play_out` computes.  minds: how everybody plays, and how a seat with a line for the moon does.
-    world: int64 [L], the row of `worlds` that each begins in.  seat, actions, moon: see there.
+    Plays as `hearts_agents.search.rollouts.play_out` does.  minds: how everybody plays, and how a seat with a line for
+    the moon does.  world: int64 [L], the row of `worlds` that each begins in.  seat, actions, moon: see there.
     """
     points = np.empty((len(world), lookup.num_players), np.int64)
     brains = np.concatenate([record(lookup, weights) for weights in minds])
     one = State.empty(lookup, 1)
-    rules, cards = game(lookup), worth(lookup)
+    rules, cards = game(lookup), cards_that_count(lookup)
     _outcomes(
         rules, brains, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points
     )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hearts_agents.search.candidates import Lines
-from hearts_agents.search.rollouts import ROWS, Numbers, Policies, outcomes
+from hearts_agents.search.payoffs import Numbers
+from hearts_agents.search.rollouts import ROWS, Policies, outcomes
 from hearts_env.cards import Bools, Ints
 from hearts_env.executor import in_threads
 from hearts_env.game.state import State

@@ -6,23 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import LARGEST
 from hearts_agents.search.candidates import Lines
-from hearts_agents.win_chance import payoff_at
+from hearts_agents.search.payoffs import Numbers, cards_that_count, payoffs
 from hearts_env.cards import Bools, Ints, lowest
 from hearts_env.executor import chosen
-from hearts_env.game.compiled_rules import ALL_ONES, Lookup
+from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import legal, step
-from hearts_env.game.rewards import payoff
 from hearts_env.game.state import PASS, PLAY, State
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent
 
-Numbers = NDArray[np.float64]
-Counts = NDArray[np.integer]
 Judge = Callable[[View], Numbers]
 """The payoff that each viewer may expect, in points, float64 [N]; it is asked where there is a choice to make."""
 ROWS = 4096
@@ -73,14 +69,14 @@ def outcomes(
     """
     actions, moon = lines.actions[line], lines.moon[line]
     if policies.compiled and isinstance(policies.base, RuleAgent):
-        from hearts_agents.search import kernels as search_loops
+        from hearts_agents.search import kernels
 
         minds = policies.base.weights, policies.shooter.weights
-        points = search_loops.outcomes(info, minds, worlds, world, seat, actions, moon)
-        return _paid(info, policies, worlds.scores[world], points, seat)
+        points = kernels.outcomes(info, minds, worlds, world, seat, actions, moon)
+        return payoffs(info, policies.to_win, worlds.scores[world], points, seat)
     state = worlds.take(world)
     judged = play_out(info, state, seat, actions, moon, policies)
-    paid = _paid(info, policies, worlds.scores[world], state.points, seat)
+    paid = payoffs(info, policies.to_win, worlds.scores[world], state.points, seat)
     return np.where(np.isnan(judged), paid, judged)
 
 
@@ -137,29 +133,9 @@ def _ends(info: Lookup, state: State, rows: Ints, tricks: Ints) -> Ints:
 
 def _close(info: Lookup, state: State) -> None:
     """Play the deals to their end in which no hand has a card left that could change the points."""
-    left = np.bitwise_or.reduce(state.hands, axis=1) & worth(info)
+    left = np.bitwise_or.reduce(state.hands, axis=1) & cards_that_count(info)
     rows = np.flatnonzero((state.phase == PLAY) & (state.table == 0) & (left == 0))
     if len(rows):
         part = state.take(rows)
         _CLOSER.play_on(info, part, np.ones(part.hands.shape, np.bool_))
         state.put(rows, part)
-
-
-def worth(info: Lookup) -> int:
-    """The cards that the points of a deal hang on: without them in any hand, the rest of the play changes nothing."""
-    if info.rules.sun_value or info.rules.no_tricks_bonus:
-        return ALL_ONES
-    cards = 0
-    for each, _ in info.point_sets:
-        cards |= each
-    return cards
-
-
-def _paid(info: Lookup, policies: Policies, scores: Counts, points: Counts, seat: Ints) -> Numbers:
-    """What L deals are worth to a seat each, float64 [L].  scores: [L, P] before them.  points: [L, P], of them."""
-    if policies.to_win:
-        paid = payoff_at(info, scores.astype(np.int64), points.astype(np.int64))
-    else:
-        paid = payoff(info, points)
-    own: Numbers = paid[np.arange(len(seat)), seat]
-    return own
