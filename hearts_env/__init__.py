@@ -1,8 +1,8 @@
 """Hearts for research: a vectorised core for 2 to 7 players, and the environments around it."""
 
-from hearts_env.envs.registration import register, register_with_gymnasium
+from hearts_env.envs.registration import register
 from hearts_env.game.rules import Rules, RulesError
 
 __all__ = ["Rules", "RulesError", "register"]
 
-register_with_gymnasium()
+register()

@@ -13,7 +13,6 @@ from hearts_env.cards import NUM_ACTIONS, Bytes
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
 from hearts_env.envs.base import Mask, MaskIn, Observation, OnIllegal
 from hearts_env.envs.pettingzoo_base import SeatsEnv
-from hearts_env.envs.registration import register_pettingzoo
 from hearts_env.envs.table import EnvError, Table
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
@@ -205,6 +204,3 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         if seat not in self._seen:
             self._seen[seat] = self._table.encode(self.layout, seat)
         return self._seen[seat]
-
-
-register_pettingzoo()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import entry_points
 
 from hearts_env.envs.table import EnvError
 from hearts_env.match.agent import Agent
 
 Opponents = Agent | str | Sequence[Agent | str]
 """One agent for all other seats, or a pool from which one is drawn for each seat at the start of each episode."""
-_REGISTRY = "hearts_agents"
+AGENT_MAKERS = "hearts_env.agents"
+"""The group of entry points under which packages offer a function from a name to an agent; ValueError if unknown."""
 
 
 def opponent_pool(opponents: Opponents) -> tuple[Agent, ...]:
-    """The agents to draw from.  Raises EnvError for anything else, and what `hearts_agents.make` raises for a name."""
+    """The agents to draw from.  Raises EnvError for anything else, and what the maker of agents raises for a name."""
     if isinstance(opponents, str) or not isinstance(opponents, Sequence):
         return (_agent(opponents),)
     if not opponents:
@@ -32,17 +34,22 @@ def _agent(opponent: Agent | str) -> Agent:
 
 
 def _named(name: str) -> Agent:
-    """The agent of that name.
-
-    The names belong to `hearts_agents`, which is built on this package: it is looked up here, when a name is used, and
-    not imported.
-    """
-    try:
-        registry = importlib.import_module(_REGISTRY)
-    except ModuleNotFoundError as error:
-        if error.name != _REGISTRY:
-            raise
+    """The agent of that name, made by the first package with agents that knows it."""
+    if not (makers := _makers()):
         raise EnvError(
-            f"opponents={name!r:.60}: names need the package {_REGISTRY}; give an agent in its place"
-        ) from None
-    return cast(Agent, registry.make(name))
+            f"opponents={name!r:.60}: no package with agents by name is installed "
+            f"(none has an entry point {AGENT_MAKERS}); give an agent in its place"
+        )
+    for maker in makers[:-1]:
+        with suppress(ValueError):
+            return maker(name)
+    return makers[-1](name)
+
+
+@cache
+def _makers() -> tuple[Callable[[str], Agent], ...]:
+    """The functions that installed packages offer under AGENT_MAKERS.
+
+    The agents are built on this package, which therefore does not import them: they say themselves that they are there.
+    """
+    return tuple(maker.load() for maker in sorted(entry_points(group=AGENT_MAKERS), key=lambda maker: maker.name))

@@ -14,7 +14,6 @@ from hearts_env.cards import NOOP, NUM_ACTIONS
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
 from hearts_env.envs.base import Mask, MaskIn, Observation, OnIllegal
 from hearts_env.envs.pettingzoo_base import SeatsEnv
-from hearts_env.envs.registration import register_pettingzoo
 from hearts_env.envs.table import Table, checked_choice, refusal, whole_action
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
@@ -206,6 +205,3 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         if self.on_illegal == "raise":
             raise error
         gymnasium.logger.warn(f"{error}; the episode ends", stacklevel=2)
-
-
-register_pettingzoo()

@@ -14,7 +14,6 @@ from hearts_env.draw.picture import RENDER_MODES, RenderMode
 from hearts_env.envs.base import Mask, MaskIn, Observation, OnIllegal, TableEnv
 from hearts_env.envs.learner_tables import SeatChoice, checked_seat
 from hearts_env.envs.opponents import Opponents, opponent_pool
-from hearts_env.envs.registration import register
 from hearts_env.envs.spaces import action_space
 from hearts_env.envs.table import EnvError, Table, read_start
 from hearts_env.executor import chosen
@@ -254,6 +253,3 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
     def _of_learner(self, values: NDArray[Any]) -> Any:
         """The learner's of a value a seat; all where every seat learns."""
         return values.copy() if self._all_seats else values[self._seat].item()
-
-
-register()

@@ -17,7 +17,6 @@ from hearts_env.draw.picture import RENDER_MODES, RenderMode, frame
 from hearts_env.envs.base import Edge, Mask, MaskIn, Observation, OnIllegal
 from hearts_env.envs.learner_tables import LearnerTables, SeatChoice
 from hearts_env.envs.opponents import Opponents
-from hearts_env.envs.registration import register
 from hearts_env.envs.spaces import action_space
 from hearts_env.envs.table import EnvError, Start, read_start, refusal
 from hearts_env.game.rewards import Episode, Reward, foul_reward
@@ -373,6 +372,3 @@ def _checked_mode(mode: AutoresetMode | str) -> AutoresetMode:
     raise EnvError(
         f"autoreset_mode={mode!r:.60}: must be one of {', '.join(repr(known.value) for known in AutoresetMode)}"
     )
-
-
-register()

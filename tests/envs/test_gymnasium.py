@@ -16,6 +16,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from hearts_agents import AgentError, make
 from hearts_env import hearts_v0
+from hearts_env.envs import opponents
 from hearts_env.envs.spaces import sample_masked
 from hearts_env.envs.table import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
@@ -308,10 +309,22 @@ def test_opponents_that_are_no_agents_are_refused(opponents: Any, message: str) 
         gymnasium.make(ID, opponents="nobody")
 
 
-def test_names_without_the_package_of_agents_are_explained(monkeypatch: Any) -> None:
-    monkeypatch.setitem(sys.modules, "hearts_agents", None)
-    with pytest.raises(EnvError, match="opponents='rule': names need the package hearts_agents"):
+def test_names_without_a_package_of_agents_are_explained(monkeypatch: Any) -> None:
+    monkeypatch.setattr(opponents, "_makers", tuple)
+    with pytest.raises(EnvError, match=r"opponents='rule': no package with agents by name .*hearts_env\.agents"):
         tables(1, "rule")
+
+
+def test_other_packages_can_offer_agents_by_name_too(monkeypatch: Any) -> None:
+    def ours(name: str) -> Counting:
+        if name != "counting":
+            raise ValueError(name)
+        return Counting(name)
+
+    monkeypatch.setattr(opponents, "_makers", lambda: (ours, make))
+    assert [agent.name for agent in opponents.opponent_pool(["counting", "random"])] == ["counting", "random"]
+    with pytest.raises(AgentError, match="unknown agent 'nobody'"):
+        tables(1, "nobody")
 
 
 def test_a_rotating_seat_moves_on_at_each_episode() -> None:
@@ -467,9 +480,11 @@ def test_a_name_with_the_module_needs_no_import() -> None:
     assert run(f"import gymnasium; print(gymnasium.make('hearts_env:{ID}').unwrapped)") == f"<HeartsEnv<{ID}>>"
 
 
-def test_importing_hearts_env_loads_no_library_of_environments() -> None:
-    names = "('gymnasium', 'pettingzoo', 'PIL', 'hearts_agents')"
+def test_importing_hearts_env_loads_no_library_but_gymnasium_and_leaves_python_s_import_alone() -> None:
+    names = "('torch', 'numba', 'matplotlib', 'pettingzoo', 'PIL', 'hearts_agents')"
     assert run(f"import sys, hearts_env; print([m for m in {names} if m in sys.modules])") == "[]"
+    kept = "import sys; before = list(sys.meta_path); import hearts_env; print(before == sys.meta_path)"
+    assert run(kept) == "True"
 
 
 def test_pettingzoo_s_registry_has_both_environments_where_there_is_one() -> None:
