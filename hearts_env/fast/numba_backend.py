@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import logging
 from collections.abc import Callable
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from numba.extending import intrinsic, overload, register_jitable
 
 from hearts_env import cards
 from hearts_env.fast import jit as kernel
-from hearts_env.game import engine, rulebook, tally
+from hearts_env.game import engine, rulebook
 from hearts_env.game import random_play as playout
 
 _SOURCES = (
@@ -28,7 +29,6 @@ _SOURCES = (
     "game/rules",
     "game/compiled_rules",
     "game/rulebook",
-    "game/tally",
     "game/state",
     "game/engine",
     "game/random_play",
@@ -142,43 +142,19 @@ event.register("numba:compile", _Told())
 
 # -- the formulas and the set functions, on single numbers -------------------------------------------------------------
 
-_let_kernels_call(
-    [
-        rulebook.empty,
-        rulebook.either,
-        rulebook.less,
-        rulebook.same,
-        rulebook.select,
-        rulebook.follow,
-        rulebook.discards,
-        rulebook.legal_follow,
-        rulebook.legal_lead,
-        rulebook.breaks,
-        tally.points_in,
-        tally.everything,
-        tally.side_cards,
-        tally.shoots,
-        tally.plain_points,
-        tally.reset_exact,
-        tally.side_score,
-        tally.reached,
-        engine.mix,
-        playout.decision_key,
-        playout.fraction,
-    ]
+_LONG_RULES = (
+    rulebook.shooter,
+    rulebook.deal_points,
+    rulebook.moon_value,
+    rulebook.automatic_choice,
+    rulebook.lowest,
+    rulebook.is_over,
 )
-# Seldom called, and as parts of one function these would take many seconds more to compile.
-_let_kernels_call(
-    [
-        tally.shooter,
-        tally.deal_points,
-        tally.moon_value,
-        tally.automatic_choice,
-        tally.lowest,
-        tally.is_over,
-    ],
-    _CALLED_OPTIONS,
-)
+"""Seldom called, and as parts of one function these would take many seconds more to compile."""
+_RULES = [rule for rule in vars(rulebook).values() if isfunction(rule) and rule.__module__ == rulebook.__name__]
+_let_kernels_call([rule for rule in _RULES if rule not in _LONG_RULES])
+_let_kernels_call([engine.mix, playout.decision_key, playout.fraction])
+_let_kernels_call([*_LONG_RULES], _CALLED_OPTIONS)
 
 
 def _ones(typing: Any, bits: Any) -> Any:

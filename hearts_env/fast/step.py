@@ -1,7 +1,7 @@
 """The loops of the compiled executor: deal, legal, step and the end of a deal, one table after the other.
 
-What may be played and what breaks hearts is the rulebook's, what a deal adds to each score is `tally`'s.  A kernel
-reads a State as a tuple of its arrays with the same names, and the rules as a `Game`.
+What may be played, what breaks hearts and what a deal adds to each score is the rulebook's.
+A kernel reads a State as a tuple of its arrays with the same names, and the rules as a `Game`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,24 @@ from hearts_env.cards import (
 )
 from hearts_env.fast.jit import Number, at, bit, inner, kernel, wide
 from hearts_env.game.compiled_rules import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
-from hearts_env.game.rulebook import breaks, empty, legal_follow, legal_lead, less, select
-from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
-from hearts_env.game.tally import (
+from hearts_env.game.rulebook import (
     automatic_choice,
+    breaks,
     deal_points,
+    empty,
     everything,
     is_over,
+    legal_follow,
+    legal_lead,
+    less,
     plain_points,
     reached,
     reset_exact,
+    select,
     shooter,
     shoots,
 )
+from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
 
 _ARRAYS = [field.name for field in fields(State)]
 Tables: Any = namedtuple("Tables", _ARRAYS)  # type: ignore[misc]
@@ -457,7 +462,7 @@ def finish_some(ends: Ends) -> int:
 
 @inner
 def _shooter(score: ScoreNumbers, taken: Sets) -> Number:
-    """See `tally.shooter`, which takes longer: moons are rare."""
+    """See `rulebook.shooter`, which takes longer: moons are rare."""
     cards, shot = everything(score, taken), np.int64(0)
     for seat in range(score.num_players):
         shot |= shoots(score, taken, cards, seat)

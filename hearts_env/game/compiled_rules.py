@@ -53,7 +53,7 @@ class PlayMasks(NamedTuple):
 
 
 class ScoreNumbers(NamedTuple):
-    """What the formulas of `tally` need: numbers, sets, masks that are all ones (-1) or 0, and what sets are worth.
+    """What the formulas of scoring need: numbers, sets, masks that are all ones (-1) or 0, and what sets are worth.
 
     The latter are int64 [K, 2]: sets of cards, and the points of each of their cards.
     """

@@ -1,6 +1,6 @@
 """What a deal adds to each score, what a moon is, and when a game is over and who has won.
 
-Arrays have one row a table and one column a seat; the formulas are those of `tally`.
+Arrays have one row a table and one column a seat; the formulas are those of `rulebook`.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from operator import or_
 import numpy as np
 
 from hearts_env.cards import NO_SEAT, Bools, Ints, Sets
-from hearts_env.game import tally
+from hearts_env.game import rulebook
 from hearts_env.game.compiled_rules import PARTNER as PARTNER
 from hearts_env.game.compiled_rules import Lookup
 
 
 def card_points(lookup: Lookup, taken: Sets) -> Ints:
     """Points of the cards in each set, the bonus card included.  int64, the shape of `taken`."""
-    points: Ints = tally.points_in(lookup.score.points, taken)
+    points: Ints = rulebook.points_in(lookup.score.points, taken)
     return points
 
 
 def shooter(lookup: Lookup, taken: Sets) -> Ints:
     """The seat that shot the moon at each table, NO_SEAT where nobody did.  taken: int64 [N, P]; int64 [N]."""
     columns, seats = taken.T, np.full(len(taken), NO_SEAT)
-    cards = tally.everything(lookup.score, columns)
+    cards = rulebook.everything(lookup.score, columns)
     # Moons are rare, and so is what follows.
-    shot = reduce(or_, (tally.shoots(lookup.score, columns, cards, seat) for seat in range(lookup.num_players)))
+    shot = reduce(or_, (rulebook.shoots(lookup.score, columns, cards, seat) for seat in range(lookup.num_players)))
     rows = np.flatnonzero(shot)
     if len(rows):
-        seats[rows] = tally.shooter(lookup.score, columns[:, rows])
+        seats[rows] = rulebook.shooter(lookup.score, columns[:, rows])
     return seats
 
 
@@ -40,11 +40,11 @@ def deal_points(lookup: Lookup, taken: Sets, shooters: Ints, choices: Ints) -> I
     taken: int64 [N, P]  cards captured.  shooters: int64 [N]  as `shooter` tells.  choices: int64 [N]  ADD or
     SUBTRACT, read only where there is a shooter.
     """
-    points: Ints = tally.plain_points(lookup.score, taken)
+    points: Ints = rulebook.plain_points(lookup.score, taken)
     rows = np.flatnonzero(shooters != NO_SEAT)
     if len(rows):
         moons = np.empty((lookup.num_players, len(rows)), np.int64)
-        tally.deal_points(lookup.score, taken[rows].T, shooters[rows], choices[rows], moons)
+        rulebook.deal_points(lookup.score, taken[rows].T, shooters[rows], choices[rows], moons)
         points[rows] = moons.T
     return points
 
@@ -55,23 +55,23 @@ def automatic_choice(lookup: Lookup, taken: Sets, shooters: Ints, scores: Ints) 
     scores: int64 [N, P]  before this deal.
     """
     totals = np.empty(taken.T.shape, np.int64)
-    choices: Ints = tally.automatic_choice(lookup.score, taken.T, shooters, scores.T, totals)
+    choices: Ints = rulebook.automatic_choice(lookup.score, taken.T, shooters, scores.T, totals)
     return choices
 
 
 def reset_exact(lookup: Lookup, scores: Ints) -> Ints:
     """The scores with each that equals the target put back to `exact_reset`, where the rules have one."""
-    reset: Ints = tally.reset_exact(lookup.score, scores)
+    reset: Ints = rulebook.reset_exact(lookup.score, scores)
     return reset
 
 
 def is_over(lookup: Lookup, scores: Ints) -> Bools:
     """Is the game over at these scores?  scores: int64 [N, P]; bool [N]."""
     columns = _columns(scores)
-    over: Bools = tally.reached(lookup.score, columns) != 0
+    over: Bools = rulebook.reached(lookup.score, columns) != 0
     rows = np.flatnonzero(over)
     if len(rows):
-        over[rows] = tally.is_over(lookup.score, columns[:, rows]) != 0
+        over[rows] = rulebook.is_over(lookup.score, columns[:, rows]) != 0
     return over
 
 
@@ -82,14 +82,14 @@ def winners(lookup: Lookup, scores: Ints) -> Bools:
 
 def lowest_seats(lookup: Lookup, scores: Ints) -> Bools:
     """The seats that have (or whose side has) the lowest score, bool [N, P]."""
-    result: Bools = side_scores(lookup, scores) == tally.lowest(lookup.score, _columns(scores))[:, None]
+    result: Bools = side_scores(lookup, scores) == rulebook.lowest(lookup.score, _columns(scores))[:, None]
     return result
 
 
 def side_scores(lookup: Lookup, scores: Ints) -> Ints:
     """The scores that compete: each seat's own, or with teams the sum of its side.  int64 [..., P]."""
     columns = np.moveaxis(scores, -1, 0)
-    return np.stack([tally.side_score(lookup.score, columns, seat) for seat in range(lookup.num_players)], axis=-1)
+    return np.stack([rulebook.side_score(lookup.score, columns, seat) for seat in range(lookup.num_players)], axis=-1)
 
 
 def _columns(scores: Ints) -> Ints:

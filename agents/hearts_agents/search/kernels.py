@@ -13,8 +13,8 @@ from hearts_env.cards import NO_SEAT, Bools, Ints
 from hearts_env.fast.jit import Number, inner, kernel
 from hearts_env.fast.step import Game, game, step_at, tables
 from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.rulebook import automatic_choice, deal_points, shooter
 from hearts_env.game.state import MOON, PASS, PLAY, State
-from hearts_env.game.tally import automatic_choice, deal_points, shooter
 
 
 def outcomes(
