@@ -68,7 +68,7 @@ class Bound(NamedTuple):
 @kernel
 def grow(
     game: Game,
-    brains: NDArray[np.void],
+    luts: NDArray[np.void],
     worlds: State,
     one: State,
     trees: Trees,
@@ -105,7 +105,7 @@ def grow(
                 action: Number = roots.actions[line, at]
                 at += 1
             else:
-                action = action_of_state(game, brains[1 if roots.moon[line] and turn == me else 0], one, 0)
+                action = action_of_state(game, luts[1 if roots.moon[line] and turn == me else 0], one, 0)
                 if inside and one.phase[0] == PLAY:
                     options = kinds(game, one, action) if seats == ALL or turn == me else bit(action)
                     favourite = edge_of(trees, v, edge, action)

@@ -19,7 +19,7 @@ import tyro
 
 from hearts_agents import make
 from hearts_agents.rule.agent import RuleAgent
-from hearts_agents.rule.tables import record
+from hearts_agents.rule.tables import rule_record
 from hearts_agents.search import racing
 from hearts_agents.search.agent import SearchAgent
 from hearts_agents.search.candidates import Lines
@@ -154,7 +154,7 @@ class TreeAgent(SearchAgent):
         owner = np.where(line == NO_LINE, world // (len(drawn) // len(view)), lines.owner[line])
         grow(
             game(info),
-            np.concatenate([record(info, weights) for weights in MINDS]),
+            np.concatenate([rule_record(info, weights) for weights in MINDS]),
             tables(drawn),
             tables(State.empty(info, 1)),
             trees,

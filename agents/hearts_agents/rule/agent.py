@@ -6,7 +6,7 @@ import numpy as np
 
 from hearts_agents.explain import Candidate, before_picks, picks_of
 from hearts_agents.rule.batch import choose_card, choose_pick
-from hearts_agents.rule.tables import brain
+from hearts_agents.rule.tables import rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import Bools, Ints, count
 from hearts_env.executor import chosen
@@ -27,7 +27,7 @@ class RuleAgent:
 
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
-        thoughts = brain(view.lookup, self.weights)
+        lut = rule_tables(view.lookup, self.weights)
         actions = np.empty(len(view), np.int64)
         if chosen() == "compiled":
             from hearts_agents.rule import kernels
@@ -37,9 +37,9 @@ class RuleAgent:
             for phase, choose in ((PLAY, choose_card), (PASS, choose_pick)):
                 here = view.phase == phase
                 if here.all():
-                    return choose(thoughts, view)
+                    return choose(lut, view)
                 if here.any():
-                    actions[here] = choose(thoughts, view.take(here))
+                    actions[here] = choose(lut, view.take(here))
         moon = view.phase == MOON
         if moon.any():
             actions[moon] = _choose_moon(view.take(moon))

@@ -6,29 +6,31 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hearts_agents.rule.features import (
     BITS,
     LITTLE,
     NEVER,
+    HandFeatures,
+    MoonThreat,
     Number,
-    Sight,
-    Suit,
-    Threat,
+    Situation,
+    SuitFeatures,
     at,
     bottom,
-    chances,
     count,
+    hand_features,
+    moon_threat,
     other_holder,
+    packed_voids,
+    piles_of,
     points_taken,
     seats_later,
-    sight,
     spade_lead,
-    suit_facts,
-    threat,
+    suit_features,
+    suit_outlook,
     top,
-    trick,
+    trick_features,
 )
 from hearts_agents.rule.moon import (
     drop_order,
@@ -40,7 +42,7 @@ from hearts_agents.rule.moon import (
     pass_order,
     spare,
 )
-from hearts_agents.rule.passing import Held, held_of, pass_spade, pass_worth, to_partner
+from hearts_agents.rule.passing import SuitToPass, pass_spade, pass_worth, suit_to_pass, to_partner
 from hearts_agents.rule.playing import (
     caught,
     ease,
@@ -53,7 +55,7 @@ from hearts_agents.rule.playing import (
     spade_worth,
     wins_with,
 )
-from hearts_agents.rule.tables import ABOVE_QUEEN, HEART, SPADE, Brain
+from hearts_agents.rule.tables import ABOVE_QUEEN, HEART, SPADE, RuleTables
 from hearts_env.cards import HEARTS, NO_SUIT, NUM_SUITS, QS_SET, Bools, Ints, Sets
 from hearts_env.game.rulebook import either
 from hearts_env.game.scoring import PARTNER
@@ -63,42 +65,42 @@ EACH_SUIT = np.arange(NUM_SUITS)[:, None]
 """int64 [4, 1]: for arrays of one row a suit."""
 
 
-def choose_card(brain: Brain, view: View) -> Ints:
+def choose_card(lut: RuleTables, view: View) -> Ints:
     """The card to play for each view of the play phase, int64 [N]."""
     chosen = view.legal.copy()
     choices, leads = (view.legal & (view.legal - 1)) != 0, view.led == NO_SUIT
-    for here, options in ((choices & leads, _to_lead), (choices & ~leads, _to_a_trick)):
+    for here, options in ((choices & leads, _lead_candidates), (choices & ~leads, _follow_candidates)):
         rows = np.flatnonzero(here)
         if len(rows):
-            scene = _scene(brain, view, rows)
-            cards = _best(brain, scene, options)
-            shoots = _tries(brain, scene)
+            batch = _batch_features(lut, view, rows)
+            cards = _best(lut, batch, options)
+            shoots = _moon_attempts(lut, batch)
             if len(shoots):
-                cards[shoots] = _shoot(brain, scene, shoots)
+                cards[shoots] = _moon_cards(lut, batch, shoots)
             chosen[rows] = cards
     return _card(chosen)
 
 
-def worths(brain: Brain, view: View, cards: Sets) -> Ints:
+def worths(lut: RuleTables, view: View, cards: Sets) -> Ints:
     """What the play of some legal cards is worth in one view of the play phase, int64 [C], in 1/UNIT of a point.
 
     cards: int64 [C], sets of one.
     """
-    scene = _scene(brain, view, np.zeros(1, np.intp))
-    hands = _hands(brain, scene)
+    batch = _batch_features(lut, view, np.zeros(1, np.intp))
+    hands = _legal_suits(lut, batch)
     hand = np.argmax(cards[:, None] & hands.own != 0, axis=1)
-    worth: Ints = _scores(brain, scene, hands, hand, cards).astype(np.int64)
+    worth: Ints = _scores(lut, batch, hands, hand, cards).astype(np.int64)
     return worth
 
 
-def shoots(brain: Brain, view: View) -> tuple[int, int] | None:
+def shoots(lut: RuleTables, view: View) -> tuple[int, int] | None:
     """Where the agent plays one view for the moon: tricks it expects to lose, and how many it may; in 1/UNIT."""
-    scene, one = _scene(brain, view, np.zeros(1, np.intp)), np.zeros(1, np.intp)
-    if not len(_tries(brain, scene)):
+    batch, one = _batch_features(lut, view, np.zeros(1, np.intp)), np.zeros(1, np.intp)
+    if not len(_moon_attempts(lut, batch)):
         return None
-    hand, out = scene.seen.hand[one], scene.seen.out[one]
-    lost = heart_losses(brain, hand, out) + other_losses(brain, hand, out)
-    limit = limit_to_try(brain, points_taken(brain, scene.captured), scene.played)
+    hand, out = batch.seen.hand[one], batch.seen.out[one]
+    lost = heart_losses(lut, hand, out) + other_losses(lut, hand, out)
+    limit = limit_to_try(lut, points_taken(lut, batch.now.piles.captured), batch.now.played)
     return int(lost[0]), int(limit[0])
 
 
@@ -110,55 +112,50 @@ def _card(sets: Sets) -> Ints:
 # -- what there is to see ----------------------------------------------------------------------------------------------
 
 
-class Scene(NamedTuple):
+class BatchFeatures(NamedTuple):
     """Some views, with what the agent sees."""
 
-    seen: Sight
-    table: Sets  # int64 [N]
-    captured: Sets  # int64 [N]
-    holders: Number  # int32 [N]  bit `seat` of the seats with penalty cards
-    offset: Number  # int32 [N]
-    voids: Number  # int32 [N]
-    played: Number  # int32 [N]
-    led: NDArray[np.int8]  # int8 [N]
+    now: Situation  # of arrays: sets int64 [N], other numbers int32 [N]
+    seen: HandFeatures
     beats: Sets  # int64 [N]  cards that win over the best so far
-    best_seat: Number  # int32 [N]
     lead: Number  # int32 [N]  worth of leading a low spade, where one leads
     foes: Ints  # int64 [K]  rows where another may shoot the moon
-    threat: Threat  # of these
+    threat: MoonThreat  # of these
 
 
-def _scene(brain: Brain, view: View, rows: Ints) -> Scene:
-    taken = [pile.take(rows) for pile in view.taken.T]
-    captured, holders = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int32)
-    for seat, pile in enumerate(taken):
-        captured |= pile
-        holders |= ((pile & brain.penalty) != 0) * np.int32(1 << seat)
-    offset, table, played = view.offset.take(rows), view.table.take(rows), view.count.take(rows).astype(np.int32)
-    kept = view.picks.take(rows) & ~view.played.T[offset, rows]
-    voids = np.zeros(len(rows), np.int32)
-    for seat in range(1, brain.players):
-        voids |= view.voids.T[seat].take(rows).astype(np.int32) << NUM_SUITS * seat
-    best_seat = view.best_seat.take(rows).astype(np.int32)
-    foe = other_holder(brain, holders)
+def _batch_features(lut: RuleTables, view: View, rows: Ints) -> BatchFeatures:
+    now = _situation(lut, view, rows)
+    seen = hand_features(lut, now)
+    foe = other_holder(lut, now.piles.holders)
     foes = np.flatnonzero(foe)
-    danger = threat(brain, foe[foes], view.taken.T[foe[foes], rows[foes]], played[foes], best_seat[foes])
+    danger = moon_threat(lut, foe[foes], now.piles.spoils[foes], now.played[foes], now.best_seat[foes])
     real = np.flatnonzero(danger.chance > LITTLE)
-    seen, led = sight(brain, view.hand.take(rows), view.legal.take(rows), kept, captured | table), view.led.take(rows)
-    return Scene(
+    return BatchFeatures(
+        now,
         seen,
-        table,
-        captured,
-        holders,
-        offset.astype(np.int32),
-        voids,
-        played,
-        led,
-        at(brain.beats, view.best.take(rows)),
-        best_seat,
-        spade_lead(brain, seen) * (led == NO_SUIT),
+        at(lut.beats, now.best),
+        spade_lead(lut, seen) * (now.led == NO_SUIT),
         foes[real],
-        Threat(*(field[real] for field in danger)),
+        MoonThreat(*(field[real] for field in danger)),
+    )
+
+
+def _situation(lut: RuleTables, view: View, rows: Ints) -> Situation:
+    """Some rows of a view, as arrays."""
+    offset = view.offset.take(rows)
+    # Transposed, a View's columns stand seat by seat, as the formulas take them.
+    return Situation(
+        view.hand.take(rows),
+        view.legal.take(rows),
+        view.picks.take(rows) & ~view.played.T[offset, rows],
+        offset.astype(np.int32),
+        packed_voids(lut, [voids.take(rows).astype(np.int32) for voids in view.voids.T]),
+        piles_of(lut, [pile.take(rows) for pile in view.taken.T], 0),
+        view.table.take(rows),
+        view.count.take(rows).astype(np.int32),
+        view.led.take(rows),
+        view.best.take(rows),
+        view.best_seat.take(rows).astype(np.int32),
     )
 
 
@@ -174,7 +171,7 @@ Fields = TypeVar("Fields", bound=tuple[Number, ...])
 # -- candidates --------------------------------------------------------------------------------------------------------
 
 
-class Hands(NamedTuple):
+class LegalSuits(NamedTuple):
     """The suits of which a table has a legal card, one after the other."""
 
     row: Ints  # int64 [S]  which table
@@ -182,54 +179,54 @@ class Hands(NamedTuple):
     own: Sets  # int64 [S]  the legal cards
     winning: Sets  # int64 [S]  those of them that win for now
     follows: Bools  # bool [S]  it is the suit led
-    seen: Sight
-    facts: Suit
+    seen: HandFeatures
+    facts: SuitFeatures
 
 
-def _hands(brain: Brain, scene: Scene) -> Hands:
-    legal = scene.seen.legal & brain.suit_sets[EACH_SUIT]
+def _legal_suits(lut: RuleTables, batch: BatchFeatures) -> LegalSuits:
+    legal = batch.seen.legal & lut.suit_sets[EACH_SUIT]
     flat = np.flatnonzero(legal)
-    suit, row = np.divmod(flat, len(scene.led))
+    suit, row = np.divmod(flat, len(batch.now.led))
     suit = suit.astype(np.int32)
-    own, seen = legal.reshape(-1)[flat], _take(scene.seen, row)
-    winning = own & scene.beats[row]
-    return Hands(row, suit, own, winning, scene.led[row] == suit, seen, suit_facts(brain, seen, suit))
+    own, seen = legal.reshape(-1)[flat], _take(batch.seen, row)
+    winning = own & batch.beats[row]
+    return LegalSuits(row, suit, own, winning, batch.now.led[row] == suit, seen, suit_features(lut, seen, suit))
 
 
-Options: TypeAlias = Callable[[Brain, Hands], list[Sets]]
+Candidates: TypeAlias = Callable[[RuleTables, LegalSuits], list[Sets]]
 
 
-def _to_lead(brain: Brain, hands: Hands) -> list[Sets]:
+def _lead_candidates(lut: RuleTables, hands: LegalSuits) -> list[Sets]:
     """The candidates of each suit as sets of one, each only once, in the order in which the first of equals is best."""
     own = hands.own
     low, high = bottom(own), top(either(own & ~(ABOVE_QUEEN | QS_SET), own))
     return [low, high & ~low, top(own & ABOVE_QUEEN) & ~(low | high)]
 
 
-def _to_a_trick(brain: Brain, hands: Hands) -> list[Sets]:
+def _follow_candidates(lut: RuleTables, hands: LegalSuits) -> list[Sets]:
     own, over = hands.own, np.where(hands.follows, hands.winning, 0)
     under = own & ~over
     tame = either(over & ~QS_SET, over)
-    duck, low, high = top(either(under & ~brain.bonus, under)), bottom(tame), top(tame)
+    duck, low, high = top(either(under & ~lut.bonus, under)), bottom(tame), top(tame)
     least = bottom(np.where(hands.follows, under, under & HEARTS)) & ~duck
     options = [duck, low, high & ~low, least, own & QS_SET & ~(duck | low | high | least)]
-    if brain.bonus:
-        special = np.where(hands.follows, own & brain.bonus, 0)
+    if lut.bonus:
+        special = np.where(hands.follows, own & lut.bonus, 0)
         options.append(special & ~(duck | low | high | least))
     return options
 
 
-def _best(brain: Brain, scene: Scene, options: Options) -> Sets:
+def _best(lut: RuleTables, batch: BatchFeatures, options: Candidates) -> Sets:
     """The best candidate of each table as a set of one, int64 [N]."""
-    hands = _hands(brain, scene)
-    offered = np.stack(options(brain, hands))
+    hands = _legal_suits(lut, batch)
+    offered = np.stack(options(lut, hands))
     flat = np.flatnonzero(offered)
     slot, hand = np.divmod(flat, len(hands.row))
     card, row = offered.reshape(-1)[flat], hands.row[hand]
-    score = _scores(brain, scene, hands, hand, card).astype(np.int64)
+    score = _scores(lut, batch, hands, hand, card).astype(np.int64)
     # The first of equals: suit by suit, and in a suit by the order of the options.
     order = (score << ORDER_BITS) - (hands.suit[hand] * len(offered) + slot)
-    highest = np.full(len(scene.led), np.iinfo(np.int64).min)
+    highest = np.full(len(batch.now.led), np.iinfo(np.int64).min)
     np.maximum.at(highest, row, order)
     chosen, best = np.empty(len(highest), np.int64), np.flatnonzero(order == highest[row])
     chosen[row[best]] = card[best]
@@ -239,73 +236,76 @@ def _best(brain: Brain, scene: Scene, options: Options) -> Sets:
 ORDER_BITS = 5
 
 
-def _scores(brain: Brain, scene: Scene, hands: Hands, hand: Ints, card: Sets) -> Number:
+def _scores(lut: RuleTables, batch: BatchFeatures, hands: LegalSuits, hand: Ints, card: Sets) -> Number:
     """What the play of each candidate is worth, int32 [C].  hand: int64 [C], where in `hands` it is."""
     row, facts = hands.row[hand], _take(hands.facts, hand)
-    above, points = higher(facts, card), points_of(brain, card)
-    gain = gain_of(brain, points, scene.best_seat[row])
-    score = ease(brain, hands.seen.stakes[hand], facts, card, above) + (gain << BITS)
+    above, points = higher(facts, card), points_of(lut, card)
+    gain = gain_of(lut, points, batch.now.best_seat[row])
+    score = ease(lut, hands.seen.stakes[hand], facts, card, above) + (gain << BITS)
     won = np.flatnonzero(card & hands.winning[hand])
-    hopes = _hopes(brain, scene, hands, hand[won])
+    outlook = _card_outlook(lut, batch, hands, hand[won])
     wins = np.zeros(len(card), np.int32)
-    wins[won] = chance = _chance(brain, hopes, facts, hands.seen.kept[hand], card, above, won)
-    score[won] -= chance * (gain[won] + points[won] + hopes.falls + hopes.cost)
+    wins[won] = chance = _chance(lut, outlook, facts, hands.seen.kept[hand], card, above, won)
+    score[won] -= chance * (gain[won] + points[won] + outlook.falls + outlook.cost)
     score >>= BITS
     over = np.flatnonzero(card[won] & ABOVE_QUEEN)
     if len(over):
-        high = _take((hopes.share, hopes.receiver, card[won], chance), over)
-        score[won[over]] -= caught(brain, _take(hands.seen, hand[won[over]]), *high)
+        high = _take((outlook.share, outlook.receiver, card[won], chance), over)
+        score[won[over]] -= caught(lut, _take(hands.seen, hand[won[over]]), *high)
     spades = np.flatnonzero(hands.suit[hand] == SPADE)
-    lead = scene.lead[row[spades]]
-    score[spades] += spade_worth(brain, _take(hands.seen, hand[spades]), card[spades], lead)
-    if brain.bonus:
-        score += for_bonus(brain, _take(hands.seen, hand), seats_later(brain, scene.played[row]), card, wins)
-    if len(scene.foes):
+    lead = batch.lead[row[spades]]
+    score[spades] += spade_worth(lut, _take(hands.seen, hand[spades]), card[spades], lead)
+    if lut.bonus:
+        score += for_bonus(lut, _take(hands.seen, hand), seats_later(lut, batch.now.played[row]), card, wins)
+    if len(batch.foes):
         falls, bad = np.zeros(len(card), np.int32), np.zeros(len(card), np.int32)
-        falls[won], bad[won] = hopes.falls, hopes.bad
-        which = np.full(len(scene.led), -1)
-        which[scene.foes] = np.arange(len(scene.foes))
+        falls[won], bad[won] = outlook.falls, outlook.bad
+        which = np.full(len(batch.now.led), -1)
+        which[batch.foes] = np.arange(len(batch.foes))
         at_foe = np.flatnonzero(which[row] >= 0)
-        danger, parts = _take(scene.threat, which[row[at_foe]]), _take((falls, bad, card, above, wins), at_foe)
-        score[at_foe] += resist(brain, danger, _take(facts, at_foe), *parts)
+        danger, parts = _take(batch.threat, which[row[at_foe]]), _take((falls, bad, card, above, wins), at_foe)
+        score[at_foe] += resist(lut, danger, _take(facts, at_foe), *parts)
     return score
 
 
-class Hopes(NamedTuple):
+class CardOutlook(NamedTuple):
     """What may come of candidates that win for now."""
 
     row: Number
     falls: Number
     share: Number
-    """See `Chances`."""
+    """See `SuitOutlook`."""
     receiver: Number
     cost: Number
     bad: Number
     """Not 0 where there is a penalty card in the trick."""
 
 
-def _hopes(brain: Brain, scene: Scene, hands: Hands, hand: Ints) -> Hopes:
+def _card_outlook(lut: RuleTables, batch: BatchFeatures, hands: LegalSuits, hand: Ints) -> CardOutlook:
     """For candidates of these hands, int64 [W]."""
     may = np.flatnonzero(hands.winning)
     row, seen = hands.row[may], _take(hands.seen, may)
+    now = batch.now
     offset, voids, table, played, best_seat = (
-        field[row] for field in (scene.offset, scene.voids, scene.table, scene.played, scene.best_seat)
+        field[row] for field in (now.offset, now.voids, now.table, now.played, now.best_seat)
     )
-    there = trick(brain, seen, offset, voids, table, played, best_seat)
-    comes = chances(brain, seen, there, _take(hands.facts, may), hands.suit[may])
+    there = trick_features(lut, seen, offset, voids, table, played, best_seat)
+    comes = suit_outlook(lut, seen, there, _take(hands.facts, may), hands.suit[may])
     place = np.empty(len(hands.row), np.intp)
     place[may] = np.arange(len(may))
-    return _take(Hopes(*comes, there.receiver, there.cost, there.row), place[hand])
+    return _take(CardOutlook(*comes, there.receiver, there.cost, there.row), place[hand])
 
 
-def _chance(brain: Brain, hopes: Hopes, facts: Suit, kept: Sets, card: Sets, above: Number, won: Ints) -> Number:
+def _chance(
+    lut: RuleTables, outlook: CardOutlook, facts: SuitFeatures, kept: Sets, card: Sets, above: Number, won: Ints
+) -> Number:
     """The chance to win of those candidates that win for now, int32 [W]."""
-    chance = wins_with(brain, hopes.row, above[won])
-    kept = kept[won] & hopes.receiver
+    chance = wins_with(lut, outlook.row, above[won])
+    kept = kept[won] & outlook.receiver
     knows = np.flatnonzero(kept)
     if len(knows):
         rows = won[knows]
-        chance[knows] = known_wins(brain, kept[knows], _take(facts, rows), card[rows], chance[knows])
+        chance[knows] = known_wins(lut, kept[knows], _take(facts, rows), card[rows], chance[knows])
     return chance
 
 
@@ -333,34 +333,34 @@ class Best:
 # -- moons -------------------------------------------------------------------------------------------------------------
 
 
-def _tries(brain: Brain, scene: Scene) -> Ints:
+def _moon_attempts(lut: RuleTables, batch: BatchFeatures) -> Ints:
     """The rows where the moon is worth a try."""
-    if not brain.moon:
+    if not lut.moon:
         return np.zeros(0, np.intp)
-    seen, side = scene.seen, 1 | (brain.team_moon & 1 << PARTNER)
-    clean = np.flatnonzero((scene.holders & ~side) == 0)
-    limit = limit_to_try(brain, points_taken(brain, scene.captured[clean]), scene.played[clean])
-    return _within(brain, seen.hand, seen.out, clean, limit)
+    seen, side = batch.seen, 1 | (lut.team_moon & 1 << PARTNER)
+    clean = np.flatnonzero((batch.now.piles.holders & ~side) == 0)
+    limit = limit_to_try(lut, points_taken(lut, batch.now.piles.captured[clean]), batch.now.played[clean])
+    return _within(lut, seen.hand, seen.out, clean, limit)
 
 
-def _within(brain: Brain, hand: Sets, out: Sets, rows: Ints, limit: Number) -> Ints:
+def _within(lut: RuleTables, hand: Sets, out: Sets, rows: Ints, limit: Number) -> Ints:
     """Those of some rows where the hand loses no more tricks than its limit."""
-    lost = heart_losses(brain, hand[rows], out[rows])
+    lost = heart_losses(lut, hand[rows], out[rows])
     may = np.flatnonzero(lost <= limit)
     rows, left = rows[may], (limit - lost)[may]
-    within: Ints = rows[other_losses(brain, hand[rows], out[rows]) <= left]
+    within: Ints = rows[other_losses(lut, hand[rows], out[rows]) <= left]
     return within
 
 
-def _shoot(brain: Brain, scene: Scene, rows: Ints) -> Sets:
-    seen, led, beats = _take(scene.seen, rows), scene.led[rows], scene.beats[rows]
-    later = seats_later(brain, scene.played[rows])
-    follow, above = (seen.hand & at(brain.suit_sets, led)) != 0, seen.legal & beats
+def _moon_cards(lut: RuleTables, batch: BatchFeatures, rows: Ints) -> Sets:
+    seen, led, beats = _take(batch.seen, rows), batch.now.led[rows], batch.beats[rows]
+    later = seats_later(lut, batch.now.played[rows])
+    follow, above = (seen.hand & at(lut.suit_sets, led)) != 0, seen.legal & beats
     winner = np.where(later == 0, bottom(above), top(above))
-    tops = top(seen.legal & brain.suit_sets[EACH_SUIT])
-    lead = Best(tops, lead_order(brain, seen, EACH_SUIT)).of_all()
-    lows = bottom(spare(brain, seen, EACH_SUIT))
-    lose = np.where(follow, bottom(seen.legal), Best(lows, drop_order(brain, seen, EACH_SUIT)).of_all())
+    tops = top(seen.legal & lut.suit_sets[EACH_SUIT])
+    lead = Best(tops, lead_order(lut, seen, EACH_SUIT)).of_all()
+    lows = bottom(spare(lut, seen, EACH_SUIT))
+    lose = np.where(follow, bottom(seen.legal), Best(lows, drop_order(lut, seen, EACH_SUIT)).of_all())
     chosen: Sets = np.where(led == NO_SUIT, lead, np.where(above != 0, winner, lose))
     return chosen
 
@@ -368,32 +368,32 @@ def _shoot(brain: Brain, scene: Scene, rows: Ints) -> Sets:
 # -- passing -----------------------------------------------------------------------------------------------------------
 
 
-def choose_pick(brain: Brain, view: View) -> Ints:
+def choose_pick(lut: RuleTables, view: View) -> Ints:
     """The next card to pass for each view of the pass phase, int64 [N]."""
-    hand, out = view.legal, brain.deck & ~view.hand
-    left = brain.pass_count - count(view.picks)
-    held = held_of(brain, hand, out, left, EACH_SUIT)
-    tops = top(either(held.own & ~brain.bonus, held.own))
+    hand, out = view.legal, lut.deck & ~view.hand
+    left = lut.pass_count - count(view.picks)
+    held = suit_to_pass(lut, hand, out, left, EACH_SUIT)
+    tops = top(either(held.own & ~lut.bonus, held.own))
     spade, hearts = held.own[SPADE], held.own[HEART] & ~tops[HEART]
-    worths = _pass_worth(brain, view, held, tops)
+    worths = _pass_worth(lut, view, held, tops)
     best = Best(tops, worths)
     for suit, cards in ((HEART, top(hearts)), (HEART, bottom(hearts)), (SPADE, spade & QS_SET)):
-        part = Held(*(field[suit] for field in held))
-        best.offer(suit, cards, _pass_worth(brain, view, part, cards, suit))
+        part = SuitToPass(*(field[suit] for field in held))
+        best.offer(suit, cards, _pass_worth(lut, view, part, cards, suit))
     picked = best.of_all()
-    if brain.moon:
-        rows = _within(brain, hand, out, np.arange(len(hand)), limit_to_pass(brain, left))
+    if lut.moon:
+        rows = _within(lut, hand, out, np.arange(len(hand)), limit_to_pass(lut, left))
         if len(rows):
-            lost = pass_order(brain, hand[rows], out[rows], EACH_SUIT, -(EACH_SUIT == HEART).astype(np.int32))
-            picked[rows] = Best(bottom(hand[rows] & brain.suit_sets[EACH_SUIT]), lost).of_all()
+            lost = pass_order(lut, hand[rows], out[rows], EACH_SUIT, -(EACH_SUIT == HEART).astype(np.int32))
+            picked[rows] = Best(bottom(hand[rows] & lut.suit_sets[EACH_SUIT]), lost).of_all()
     return _card(picked)
 
 
-def _pass_worth(brain: Brain, view: View, held: Held, cards: Sets, suit: int | None = None) -> Number:
+def _pass_worth(lut: RuleTables, view: View, held: SuitToPass, cards: Sets, suit: int | None = None) -> Number:
     """What it is worth to pass cards of a suit, or of each suit in its row, if None."""
-    worth = pass_worth(brain, held, cards)
+    worth = pass_worth(lut, held, cards)
     if suit is None:
-        worth[SPADE] += pass_spade(brain, view.legal, cards[SPADE])
+        worth[SPADE] += pass_spade(lut, view.legal, cards[SPADE])
     elif suit == SPADE:
-        worth += pass_spade(brain, view.legal, cards)
-    return to_partner(brain, worth, view.offset.astype(np.int32), cards) if brain.teams else worth
+        worth += pass_spade(lut, view.legal, cards)
+    return to_partner(lut, worth, view.offset.astype(np.int32), cards) if lut.teams else worth

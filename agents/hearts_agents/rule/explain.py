@@ -8,7 +8,7 @@ import numpy as np
 
 from hearts_agents.explain import Candidate
 from hearts_agents.rule.batch import choose_card, shoots, worths
-from hearts_agents.rule.tables import UNIT, brain
+from hearts_agents.rule.tables import UNIT, rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import bit, cards_in
 from hearts_env.game.compiled_rules import Lookup
@@ -37,18 +37,18 @@ LITTLE = 0.005
 
 def explain_play(info: Lookup, weights: Weights, view: View) -> list[Candidate]:
     """Every legal card of one view of the play phase, the chosen one first."""
-    thoughts = brain(info, weights)
-    chosen = int(choose_card(thoughts, view)[0])
-    trial = shoots(thoughts, view)
+    lut = rule_tables(info, weights)
+    chosen = int(choose_card(lut, view)[0])
+    trial = shoots(lut, view)
     if trial:
         expected, limit = (number / UNIT for number in trial)
         reasons = (("expects to lose", expected), ("tries up to", limit))
         return [Candidate((chosen,), chosen=True, moon=True, reasons=reasons)]
     cards = cards_in(int(view.legal[0]))
     sets = bit(np.array(cards))
-    total = worths(thoughts, view, sets) / UNIT
+    total = worths(lut, view, sets) / UNIT
     parts = {
-        name: total - worths(brain(info, replace(weights, **dict.fromkeys(fields, 0.0))), view, sets) / UNIT
+        name: total - worths(rule_tables(info, replace(weights, **dict.fromkeys(fields, 0.0))), view, sets) / UNIT
         for name, fields in PARTS.items()
     }
     parts[TRICK] = total - sum(parts.values())

@@ -19,9 +19,9 @@ from hearts_agents.rule.tables import (
     PLACES,
     STANDARD_POINTS,
     WIN_SEATS,
-    Brain,
+    RuleTables,
 )
-from hearts_env.cards import QS_SET
+from hearts_env.cards import NUM_SUITS, QS_SET
 from hearts_env.game.scoring import PARTNER
 
 Number: TypeAlias = Any
@@ -81,11 +81,74 @@ def choice(mask: Number, first: Number, second: Number) -> Number:
 _POWER = 0x7FF << 52
 
 
+# -- the decision ------------------------------------------------------------------------------------------------------
+
+
+class Piles(NamedTuple):
+    """The cards that the seats have taken; seats are counted from the viewer's, which is 0."""
+
+    captured: Number
+    """Those of all seats."""
+    holders: Number
+    """Bit `seat`: this seat has penalty cards."""
+    spoils: Number
+    """The pile of the last seat that has some: of the only one, where just one has."""
+
+
+def piles_of(lut: RuleTables, taken: Number, me: Number) -> Piles:
+    """The piles as the viewer counts the seats.
+
+    Args:
+        taken: the pile of each seat, one after the other.
+        me: the place of the viewer's among them.
+    """
+    captured = holders = spoils = taken[me] & 0
+    for seat in range(lut.players):
+        place = me + seat
+        place = place - (lut.players & ~less(place, lut.players))  # modulo the seats, without a division
+        pile = taken[place]
+        has = some(pile & lut.penalty)
+        captured, holders, spoils = captured | pile, holders | (has & 1 << seat), choice(has, pile, spoils)
+    return Piles(captured, holders, spoils)
+
+
+def packed_voids(lut: RuleTables, voids: Number) -> Number:
+    """Bit 4 * seat + suit: the seat has failed to follow the suit.  voids: bit `suit`, for one seat after the other."""
+    packed = voids[0] & 0
+    for seat in range(lut.players):
+        packed = packed | voids[seat] << NUM_SUITS * seat
+    return packed
+
+
+class Situation(NamedTuple):
+    """A decision of the play as the agent sees it; seats are counted from the viewer's, which is 0."""
+
+    hand: Number
+    legal: Number
+    kept: Number
+    """Cards that the viewer has passed and that are still in the receiver's hand."""
+    offset: Number
+    """The receiver of the viewer's pass; 0 if nothing was passed."""
+    voids: Number
+    """As `packed_voids` says."""
+    piles: Piles
+    table: Number
+    """The cards of the trick so far."""
+    played: Number
+    """Cards played by all seats."""
+    led: Number
+    """The suit led, or NO_SUIT."""
+    best: Number
+    """The card that wins the trick so far, or NO_CARD."""
+    best_seat: Number
+    """Who played it; -1 if nobody did."""
+
+
 # -- the hand and the cards that are out -------------------------------------------------------------------------------
 
 
-class Sight(NamedTuple):
-    """What there is to see whatever the trick."""
+class HandFeatures(NamedTuple):
+    """Features of a decision that do not depend on the trick on the table."""
 
     hand: Number
     legal: Number
@@ -107,49 +170,50 @@ class Sight(NamedTuple):
     """Worth of playing a spade above her."""
 
 
-def sight(brain: Brain, hand: Number, legal: Number, kept: Number, seen: Number) -> Sight:
-    """What there is to see.  kept: cards known to be with the receiver of the pass.  seen: all that are in no hand."""
-    out = brain.deck & ~(hand | seen)
+def hand_features(lut: RuleTables, now: Situation) -> HandFeatures:
+    """The features of a decision that do not depend on the trick on the table."""
+    hand, kept = now.hand, now.kept
+    out = lut.deck & ~(hand | now.piles.captured | now.table)
     queen_out, lows = some(out & QS_SET), count(hand & BELOW_QUEEN)
-    small = small_points(brain, out)
-    return Sight(
+    small = small_points(lut, out)
+    return HandFeatures(
         hand,
-        legal,
+        now.legal,
         out,
         out & ~kept,
         kept,
         small,
         queen_out,
-        brain.floor + (((small + (queen_out & brain.queen_points)) * brain.stakes) >> (2 * BITS)),
-        -(some(hand & QS_SET) & at(brain.cover, lows)),
-        queen_out & at(brain.spade_danger, lows),
+        lut.floor + (((small + (queen_out & lut.queen_points)) * lut.stakes) >> (2 * BITS)),
+        -(some(hand & QS_SET) & at(lut.cover, lows)),
+        queen_out & at(lut.spade_danger, lows),
     )
 
 
-def small_points(brain: Brain, cards: Number) -> Number:
+def small_points(lut: RuleTables, cards: Number) -> Number:
     """Points of the penalty cards in a set but for the queen of spades."""
-    points = count(cards & brain.small_sets[0]) * brain.small_points[0]
-    for k in range(1, brain.num_small):
-        points = points + count(cards & brain.small_sets[k]) * brain.small_points[k]
+    points = count(cards & lut.small_sets[0]) * lut.small_points[0]
+    for k in range(1, lut.num_small):
+        points = points + count(cards & lut.small_sets[k]) * lut.small_points[k]
     return points
 
 
-def points_in(brain: Brain, cards: Number) -> Number:
+def points_in(lut: RuleTables, cards: Number) -> Number:
     """Points of all cards in a set."""
-    points = count(cards & brain.point_sets[0]) * brain.point_values[0]
-    for k in range(1, brain.num_points):
-        points = points + count(cards & brain.point_sets[k]) * brain.point_values[k]
+    points = count(cards & lut.point_sets[0]) * lut.point_values[0]
+    for k in range(1, lut.num_points):
+        points = points + count(cards & lut.point_sets[k]) * lut.point_values[k]
     return points
 
 
-def spade_lead(brain: Brain, s: Sight) -> Number:
+def spade_lead(lut: RuleTables, s: HandFeatures) -> Number:
     """Worth of leading a spade below the queen: it may flush her out, or expose her."""
-    flush = brain.flush + (some(s.kept & QS_SET) & brain.flush_known)
-    flush = choice(some(s.hand & ABOVE_QUEEN), (flush & 0) - brain.flush_bare, flush)
-    return (s.queen_out & flush) - (some(s.hand & QS_SET) & brain.expose)
+    flush = lut.flush + (some(s.kept & QS_SET) & lut.flush_known)
+    flush = choice(some(s.hand & ABOVE_QUEEN), (flush & 0) - lut.flush_bare, flush)
+    return (s.queen_out & flush) - (some(s.hand & QS_SET) & lut.expose)
 
 
-class Suit(NamedTuple):
+class SuitFeatures(NamedTuple):
     """What there is to know of a suit."""
 
     cards: Number
@@ -164,24 +228,24 @@ class Suit(NamedTuple):
     """Where the dangers of its cards begin."""
 
 
-def suit_facts(brain: Brain, s: Sight, suit: Number) -> Suit:
+def suit_features(lut: RuleTables, s: HandFeatures, suit: Number) -> SuitFeatures:
     """What there is to know of a suit; suit: 0 to 3."""
-    cards = at(brain.suit_sets, suit)
+    cards = at(lut.suit_sets, suit)
     own, rest = s.hand & cards, s.unknown & cards
     number = count(rest)
-    return Suit(cards, own, rest, number, at(brain.short, count(own)), at(brain.kind, suit) + number)
+    return SuitFeatures(cards, own, rest, number, at(lut.short, count(own)), at(lut.kind, suit) + number)
 
 
 # -- the trick ---------------------------------------------------------------------------------------------------------
 
 
-class Trick(NamedTuple):
+class TrickFeatures(NamedTuple):
     """What there is to know of a trick that a card may win."""
 
     later: Number
     """Seats that play to it after this one."""
     later_voids: Number
-    """Bit 4 * seat + suit: this seat, which is one of them, has failed to follow this suit."""
+    """Bit 4 * seat + suit: the seat, which is one of those, has failed to follow the suit."""
     voids: Number
     """The same for all seats."""
     receiver: Number
@@ -200,34 +264,34 @@ class Trick(NamedTuple):
     """Points of the queen expected from the receiver if it is void."""
 
 
-def trick(
-    brain: Brain, s: Sight, offset: Number, voids: Number, table: Number, played: Number, best_seat: Number
-) -> Trick:
+def trick_features(
+    lut: RuleTables, s: HandFeatures, offset: Number, voids: Number, table: Number, played: Number, best_seat: Number
+) -> TrickFeatures:
     """The trick on the table.  offset, voids and best_seat: relative to this seat.  played: cards played by all."""
-    later = seats_later(brain, played)
-    banned = brain.ban & less(played, brain.players)
+    later = seats_later(lut, played)
+    banned = lut.ban & less(played, lut.players)
     queen_known = some(s.kept & QS_SET)
-    on_table = points_in(brain, table)
-    if brain.teams:
+    on_table = points_in(lut, table)
+    if lut.teams:
         # The partner's trick costs the side as much as one's own.
         on_table = on_table & ~with_partner(best_seat)
-    return Trick(
+    return TrickFeatures(
         later,
-        voids & at(brain.later_bits, later),
+        voids & at(lut.later_bits, later),
         voids,
         less(0, offset) & less(offset, later + 1),
         voids >> (offset << 2),
-        some(table & brain.penalty) & WIN_SEATS * WIN_SEATS * PLACES,
-        on_table + brain.tempo,
-        _dump_small(brain, s) & ~banned & ~brain.trump,
-        s.queen_out & ~queen_known & ~banned & brain.dump_queen,
-        queen_known & ~banned & brain.dump_known,
+        some(table & lut.penalty) & WIN_SEATS * WIN_SEATS * PLACES,
+        on_table + lut.tempo,
+        _dump_small(lut, s) & ~banned & ~lut.trump,
+        s.queen_out & ~queen_known & ~banned & lut.dump_queen,
+        queen_known & ~banned & lut.dump_known,
     )
 
 
-def seats_later(brain: Brain, played: Number) -> Number:
+def seats_later(lut: RuleTables, played: Number) -> Number:
     """How many seats play to the trick after the one to act.  played: cards played by all."""
-    return brain.others - (played - at(brain.tricks, played) * brain.players)
+    return lut.others - (played - at(lut.tricks, played) * lut.players)
 
 
 def with_partner(seat: Number) -> Number:
@@ -235,15 +299,15 @@ def with_partner(seat: Number) -> Number:
     return less(seat, PARTNER + 1) & ~less(seat, PARTNER)
 
 
-def _dump_small(brain: Brain, s: Sight) -> Number:
+def _dump_small(lut: RuleTables, s: HandFeatures) -> Number:
     """Points but for the queen's expected from each void seat."""
-    number = count(s.out & brain.penalty & ~QS_SET)
+    number = count(s.out & lut.penalty & ~QS_SET)
     # Other hands hold them; when there are few, most void seats have none.
-    spread = number + ((brain.players - number) & less(number, brain.players))
-    return (((s.small * at(brain.inverse, spread)) >> BITS) * brain.dump_small) >> BITS
+    spread = number + ((lut.players - number) & less(number, lut.players))
+    return (((s.small * at(lut.inverse, spread)) >> BITS) * lut.dump_small) >> BITS
 
 
-class Chances(NamedTuple):
+class SuitOutlook(NamedTuple):
     """What may come of a card of a suit that wins for now."""
 
     row: Number
@@ -254,28 +318,28 @@ class Chances(NamedTuple):
     """Later hands with the suit among all others with it."""
 
 
-def chances(brain: Brain, s: Sight, t: Trick, facts: Suit, suit: Number) -> Chances:
+def suit_outlook(lut: RuleTables, s: HandFeatures, t: TrickFeatures, facts: SuitFeatures, suit: Number) -> SuitOutlook:
     """What may come of a card of a suit; facts: of the same suit."""
-    hands = brain.others - count((t.voids >> suit) & brain.seat_bits)
-    void_later = count((t.later_voids >> suit) & brain.seat_bits)
+    hands = lut.others - count((t.voids >> suit) & lut.seat_bits)
+    void_later = count((t.later_voids >> suit) & lut.seat_bits)
     # The receiver follows where it is known to hold a card of the suit.
     follows = some(s.kept & facts.cards) & t.receiver
     later = t.later - void_later + follows
-    missing = at(brain.void, hands * COUNTS + facts.number)
+    missing = at(lut.void, hands * COUNTS + facts.number)
     void = later * missing
-    points = (small_points(brain, facts.rest) * at(brain.inverse, facts.number)) >> BITS
+    points = (small_points(lut, facts.rest) * at(lut.inverse, facts.number)) >> BITS
     following = (later << BITS) - void
     void = void + (void_later << BITS)
     receiver_void = choice(-((t.receiver_voids >> suit) & 1), 1 << BITS | (missing & 0), missing & ~follows)
     falls = void * (t.dump_small + t.dump_queen) + (receiver_void & t.receiver) * t.dump_known + following * points
     place = later * WIN_SEATS + hands
-    return Chances(t.row + place * PLACES + facts.number, falls >> BITS, at(brain.share, place))
+    return SuitOutlook(t.row + place * PLACES + facts.number, falls >> BITS, at(lut.share, place))
 
 
 # -- the moon of another -----------------------------------------------------------------------------------------------
 
 
-class Threat(NamedTuple):
+class MoonThreat(NamedTuple):
     """A moon that another seat may shoot."""
 
     chance: Number
@@ -285,23 +349,23 @@ class Threat(NamedTuple):
     """Worth of a penalty card for the seat that is winning the trick, times the chance."""
 
 
-def other_holder(brain: Brain, holders: Number) -> Number:
+def other_holder(lut: RuleTables, holders: Number) -> Number:
     """The only seat with penalty cards, if it is on the other side; else 0.  holders: bit `seat` of those with some."""
     alone = some(holders) & ~some(holders & (holders - 1))
-    ours = some(holders & (1 | (brain.teams & 1 << PARTNER)))
-    return count(holders - 1) & alone & ~ours & brain.moon
+    ours = some(holders & (1 | (lut.teams & 1 << PARTNER)))
+    return count(holders - 1) & alone & ~ours & lut.moon
 
 
-def threat(brain: Brain, foe: Number, spoils: Number, played: Number, best_seat: Number) -> Threat:
+def moon_threat(lut: RuleTables, foe: Number, spoils: Number, played: Number, best_seat: Number) -> MoonThreat:
     """The moon of a seat that has all penalty cards which fell.  spoils: its pile.  played: cards played by all."""
-    won, trick_no = at(brain.tricks, count(spoils)), at(brain.tricks, played)
-    odds = brain.threat_base + ((small_points(brain, spoils) * brain.threat_heart) >> BITS)
-    odds = odds + (some(spoils & QS_SET) & brain.threat_queen)
-    odds = odds + won * brain.threat_won + (trick_no - won) * brain.threat_lost
-    odds = odds + (~some(foe ^ (seats_later(brain, played) + 1)) & brain.threat_lead)
-    feeds = choice(some(best_seat ^ foe), brain.spread + 0 * foe, -brain.feed + 0 * foe)
-    return Threat(
-        at(brain.chance, _step(odds)), at(brain.chance, _step(odds + brain.keep_early)), feeds & ~less(best_seat, 0)
+    won, trick_no = at(lut.tricks, count(spoils)), at(lut.tricks, played)
+    odds = lut.threat_base + ((small_points(lut, spoils) * lut.threat_heart) >> BITS)
+    odds = odds + (some(spoils & QS_SET) & lut.threat_queen)
+    odds = odds + won * lut.threat_won + (trick_no - won) * lut.threat_lost
+    odds = odds + (~some(foe ^ (seats_later(lut, played) + 1)) & lut.threat_lead)
+    feeds = choice(some(best_seat ^ foe), lut.spread + 0 * foe, -lut.feed + 0 * foe)
+    return MoonThreat(
+        at(lut.chance, _step(odds)), at(lut.chance, _step(odds + lut.keep_early)), feeds & ~less(best_seat, 0)
     )
 
 
@@ -312,7 +376,7 @@ def _step(odds: Number) -> Number:
     return step + ((ODDS - 1 - step) & less(ODDS - 1, step))
 
 
-def points_taken(brain: Brain, captured: Number) -> Number:
+def points_taken(lut: RuleTables, captured: Number) -> Number:
     """Points of the penalty cards taken by all, 0 to 26, as a whole number."""
-    points = (small_points(brain, captured) + (some(captured & QS_SET) & brain.queen_points)) >> BITS
+    points = (small_points(lut, captured) + (some(captured & QS_SET) & lut.queen_points)) >> BITS
     return points + ((STANDARD_POINTS - points) & less(STANDARD_POINTS, points))

@@ -10,22 +10,25 @@ from hearts_agents.rule.features import (
     BITS,
     LITTLE,
     NEVER,
-    Chances,
+    HandFeatures,
     Number,
-    Sight,
-    Suit,
-    Trick,
+    Situation,
+    SuitFeatures,
+    SuitOutlook,
+    TrickFeatures,
     bottom,
-    chances,
+    hand_features,
+    moon_threat,
     other_holder,
+    packed_voids,
+    piles_of,
     points_taken,
     seats_later,
-    sight,
     spade_lead,
-    suit_facts,
-    threat,
+    suit_features,
+    suit_outlook,
     top,
-    trick,
+    trick_features,
 )
 from hearts_agents.rule.moon import (
     drop_order,
@@ -37,7 +40,7 @@ from hearts_agents.rule.moon import (
     pass_order,
     spare,
 )
-from hearts_agents.rule.passing import held_of, pass_spade, pass_worth, to_partner
+from hearts_agents.rule.passing import pass_spade, pass_worth, suit_to_pass, to_partner
 from hearts_agents.rule.playing import (
     caught,
     ease,
@@ -50,7 +53,7 @@ from hearts_agents.rule.playing import (
     spade_worth,
     wins_with,
 )
-from hearts_agents.rule.tables import ABOVE_QUEEN, HEART, SPADE, Brain, record
+from hearts_agents.rule.tables import ABOVE_QUEEN, HEART, SPADE, RuleTables, rule_record
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import HEARTS, NUM_SUITS, QS_SET, Bools, Ints
 from hearts_env.fast import jit
@@ -67,18 +70,20 @@ for _formula in (
     features.bottom,
     features.less,
     features.choice,
-    features.sight,
+    features.piles_of,
+    features.packed_voids,
+    features.hand_features,
     features.small_points,
     features.points_in,
     features.spade_lead,
-    features.suit_facts,
-    features.trick,
+    features.suit_features,
+    features.trick_features,
     features.seats_later,
     features.with_partner,
     features._dump_small,
-    features.chances,
+    features.suit_outlook,
     features.other_holder,
-    features.threat,
+    features.moon_threat,
     features._step,
     features.points_taken,
     playing.higher,
@@ -101,7 +106,7 @@ for _formula in (
     moon.drop_order,
     moon.pass_order,
     moon.down,
-    passing.held_of,
+    passing.suit_to_pass,
     passing.pass_worth,
     passing.pass_spade,
     passing.to_partner,
@@ -131,41 +136,31 @@ def _top(cards: Number) -> Number:
 
 def act(lookup: Lookup, weights: Weights, view: View, actions: Ints) -> None:
     """Fill `actions`, int64 [N], where a card is to be picked or played."""
-    _act(record(lookup, weights), views(view), actions)
+    _act(rule_record(lookup, weights), views(view), actions)
 
 
 @kernel
-def _act(brains: NDArray[np.void], views: View, actions: Ints) -> None:
-    brain = brains[0]
+def _act(luts: NDArray[np.void], views: View, actions: Ints) -> None:
+    lut = luts[0]
     for n in range(len(actions)):
         phase = views.phase[n]
         if phase == PLAY:
-            actions[n] = _card_of_view(brain, views, n)
+            actions[n] = card_at(lut, _situation_of_view(lut, views, n))
         elif phase == PASS:
-            actions[n] = pick_at(brain, views.hand[n], views.picks[n], views.offset[n])
+            actions[n] = pick_at(lut, views.hand[n], views.picks[n], views.offset[n])
 
 
 @inner
-def _card_of_view(brain: Brain, views: View, n: int) -> Number:
-    voids, captured, holders, spoils = 0, 0, 0, 0
-    for seat in range(brain.players):
-        voids |= views.voids[n, seat] << NUM_SUITS * seat
-        pile = views.taken[n, seat]
-        captured |= pile
-        if pile & brain.penalty:
-            holders |= 1 << seat
-            spoils = pile
+def _situation_of_view(lut: RuleTables, views: View, n: int) -> Situation:
+    """View number n."""
     offset = views.offset[n]
-    return card_at(
-        brain,
+    return Situation(
         views.hand[n],
         views.legal[n],
         views.picks[n] & ~views.played[n, offset] if offset != 0 else 0,
         offset,
-        voids,
-        captured,
-        holders,
-        spoils,
+        packed_voids(lut, views.voids[n]),
+        piles_of(lut, views.taken[n], 0),
         views.table[n],
         views.count[n],
         np.int64(views.led[n]),
@@ -178,7 +173,7 @@ def play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int
     """Play at every table for as long as a seat of `seats` is to act; see `RuleAgent.play_on`."""
     made = 0
     while True:
-        made += _play_on(game(lookup), record(lookup, weights), tables(state), np.ascontiguousarray(seats))
+        made += _play_on(game(lookup), rule_record(lookup, weights), tables(state), np.ascontiguousarray(seats))
         finish(game(lookup), tables(state))
         rows = np.flatnonzero((state.phase == MOON) & seats[np.arange(len(state)), state.turn])
         if not len(rows):
@@ -189,54 +184,45 @@ def play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int
 
 
 @kernel
-def _play_on(game: Game, brains: NDArray[np.void], tables: State, seats: Bools) -> int:
+def _play_on(game: Game, luts: NDArray[np.void], tables: State, seats: Bools) -> int:
     """Pick and play, as far as `finish`; return how many actions."""
-    brain, made = brains[0], 0
+    lut, made = luts[0], 0
     for n in range(len(seats)):
         going = tables.phase[n] == PASS or tables.phase[n] == PLAY
         while going and seats[n, tables.turn[n]]:
-            going = not step_at(game, tables, n, action_of_state(game, brain, tables, n))
+            going = not step_at(game, tables, n, action_of_state(game, lut, tables, n))
             made += 1
     return made
 
 
 @inner
-def action_of_state(game: Game, brain: Brain, tables: State, n: int) -> Number:
+def action_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> Number:
     """What the seat to act at table n picks or plays."""
     if tables.phase[n] == PLAY:
-        return _card_of_state(game, brain, tables, n)
+        return card_at(lut, _situation_of_state(game, lut, tables, n))
     turn = tables.turn[n]
-    return pick_at(brain, tables.hands[n, turn], tables.picks[n, turn], offset_of(game, tables.deal_no[n]))
+    return pick_at(lut, tables.hands[n, turn], tables.picks[n, turn], offset_of(game, tables.deal_no[n]))
 
 
 @inner
-def _card_of_state(game: Game, brain: Brain, tables: State, n: int) -> Number:
-    """What `_card_of_view` gives for the view of the seat to act."""
+def _situation_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> Situation:
+    """The view of the seat to act at table n, as `_situation_of_view` gives it."""
     me: Number = np.int64(tables.turn[n])
-    captured, holders, spoils = 0, 0, 0
-    for seat in range(brain.players):
-        pile = tables.taken[n, (me + seat) % brain.players]
-        captured |= pile
-        if pile & brain.penalty:
-            holders |= 1 << seat
-            spoils = pile
     voids, bits = np.int64(tables.voids[n]), NUM_SUITS * game.num_players
     offset: Number = offset_of(game, tables.deal_no[n])
     kept, best_seat = np.int64(0), np.int64(tables.best_seat[n])
-    if offset != 0:  # what the receiver hasn't played of what it was passed
+    if offset != 0:  # of the cards passed, those that the receiver has not played
         kept = tables.picks[n, me] & tables.hands[n, (me + offset) % game.num_players]
     if best_seat >= 0:
         best_seat = (best_seat - me) % game.num_players
-    return card_at(
-        brain,
+    return Situation(
         tables.hands[n, me],
         legal_at(game, tables, n),
         kept,
         offset,
+        # A rotation of all seats' bits, so that the viewer's come first.
         (voids >> NUM_SUITS * me | voids << (bits - NUM_SUITS * me)) & ((1 << bits) - 1),
-        captured,
-        holders,
-        spoils,
+        piles_of(lut, tables.taken[n], me),
         tables.table[n],
         np.int64(tables.count[n]),
         np.int64(tables.led[n]),
@@ -245,7 +231,7 @@ def _card_of_state(game: Game, brain: Brain, tables: State, n: int) -> Number:
     )
 
 
-NOTHING_COMES = Chances(np.int64(0), np.int64(0), np.int64(0))
+NOTHING_COMES = SuitOutlook(np.int64(0), np.int64(0), np.int64(0))
 """Of a suit in which no card wins for now: the formulas multiply it by no chance to win."""
 
 
@@ -253,55 +239,41 @@ NOTHING_COMES = Chances(np.int64(0), np.int64(0), np.int64(0))
 
 
 @called
-def card_at(
-    brain: Brain,
-    hand: Number,
-    legal: Number,
-    kept: Number,
-    offset: Number,
-    voids: Number,
-    captured: Number,
-    holders: Number,
-    spoils: Number,
-    table: Number,
-    played: Number,
-    led: Number,
-    best: Number,
-    best_seat: Number,
-) -> Number:
-    """The card to play.  captured: by all seats.  holders: bit `seat` of those with penalty cards; spoils: of one."""
+def card_at(lut: RuleTables, now: Situation) -> Number:
+    """The card to play."""
+    legal, led, best_seat = now.legal, now.led, now.best_seat
     if legal & (legal - 1) == 0:
         return zeros_below(legal)
-    seen, beats = sight(brain, hand, legal, kept, captured | table), brain.beats[best]
-    if brain.moon and not holders & ~(1 | (brain.team_moon & 1 << PARTNER)):
-        limit = limit_to_try(brain, points_taken(brain, captured), played)
-        if _within(brain, hand, seen.out, limit):
-            return zeros_below(_shoot(brain, seen, led, beats, seats_later(brain, played)))
-    there = trick(brain, seen, offset, voids, table, played, best_seat)
-    foe: Number = other_holder(brain, holders)
-    danger: Number = threat(brain, foe, spoils, played, best_seat)
-    lead: Number = spade_lead(brain, seen) if led < 0 else 0
+    seen, beats = hand_features(lut, now), lut.beats[now.best]
+    if lut.moon and not now.piles.holders & ~(1 | (lut.team_moon & 1 << PARTNER)):
+        limit = limit_to_try(lut, points_taken(lut, now.piles.captured), now.played)
+        if _within(lut, now.hand, seen.out, limit):
+            return zeros_below(_moon_cards(lut, seen, led, beats, seats_later(lut, now.played)))
+    there = trick_features(lut, seen, now.offset, now.voids, now.table, now.played, best_seat)
+    foe: Number = other_holder(lut, now.piles.holders)
+    danger: Number = moon_threat(lut, foe, now.piles.spoils, now.played, best_seat)
+    lead: Number = spade_lead(lut, seen) if led < 0 else 0
     chosen, best_score, tried = np.int64(0), np.int64(NEVER), np.int64(0)
     for suit in range(NUM_SUITS):
-        own = legal & brain.suit_sets[suit]
+        own = legal & lut.suit_sets[suit]
         if own:
-            facts = suit_facts(brain, seen, suit)
-            may = chances(brain, seen, there, facts, suit) if own & beats else NOTHING_COMES
+            facts = suit_features(lut, seen, suit)
+            may = suit_outlook(lut, seen, there, facts, suit) if own & beats else NOTHING_COMES
             for slot in range(SLOTS):
-                card = _lead_option(own, slot) if led < 0 else _option(brain, own, beats, suit == led, slot)
+                card = _lead_candidate(own, slot) if led < 0 else _follow_candidate(lut, own, beats, suit == led, slot)
                 if card & ~tried:
                     tried |= card
                     wins: Number = 0
                     if card & beats:
-                        wins = wins_with(brain, may.row, higher(facts, card))
-                        if kept & there.receiver:
-                            wins = known_wins(brain, kept, facts, card, wins)
-                    score: Number = _worth(brain, seen, there, facts, may, card, wins, best_seat)
+                        wins = wins_with(lut, may.row, higher(facts, card))
+                        if now.kept & there.receiver:
+                            wins = known_wins(lut, now.kept, facts, card, wins)
+                    score: Number = _worth(lut, seen, there, facts, may, card, wins, best_seat)
                     if suit == SPADE:
-                        score += spade_worth(brain, seen, card, lead)
-                        score -= caught(brain, seen, may.share, there.receiver, card, wins)
+                        score += spade_worth(lut, seen, card, lead)
+                        score -= caught(lut, seen, may.share, there.receiver, card, wins)
                     if foe and danger.chance > LITTLE:
-                        score += resist(brain, danger, facts, may.falls, there.row, card, higher(facts, card), wins)
+                        score += resist(lut, danger, facts, may.falls, there.row, card, higher(facts, card), wins)
                     if score > best_score:
                         chosen, best_score = card, score
     return zeros_below(chosen)
@@ -309,15 +281,22 @@ def card_at(
 
 @inner
 def _worth(
-    brain: Brain, seen: Sight, there: Trick, facts: Suit, may: Chances, card: Number, wins: Number, best_seat: Number
+    lut: RuleTables,
+    seen: HandFeatures,
+    there: TrickFeatures,
+    facts: SuitFeatures,
+    may: SuitOutlook,
+    card: Number,
+    wins: Number,
+    best_seat: Number,
 ) -> Number:
     """What `hearts_agents.rule.batch.choose_card` computes."""
-    points = points_of(brain, card)
-    gain = gain_of(brain, points, best_seat)
-    score = ease(brain, seen.stakes, facts, card, higher(facts, card)) + (gain << BITS)
+    points = points_of(lut, card)
+    gain = gain_of(lut, points, best_seat)
+    score = ease(lut, seen.stakes, facts, card, higher(facts, card)) + (gain << BITS)
     score = (score - wins * (gain + points + may.falls + there.cost)) >> BITS
-    if brain.bonus:
-        score += for_bonus(brain, seen, there.later, card, wins)
+    if lut.bonus:
+        score += for_bonus(lut, seen, there.later, card, wins)
     return score
 
 
@@ -326,7 +305,7 @@ SLOTS = 6
 
 
 @inner
-def _lead_option(own: Number, slot: Number) -> Number:
+def _lead_candidate(own: Number, slot: Number) -> Number:
     """A candidate of a suit to lead, in the order of the rows of `rule.batch`; 0 if there is none."""
     if slot == 0:
         return bottom(own)
@@ -336,11 +315,11 @@ def _lead_option(own: Number, slot: Number) -> Number:
 
 
 @inner
-def _option(brain: Brain, own: Number, beats: Number, follows: Number, slot: Number) -> Number:
+def _follow_candidate(lut: RuleTables, own: Number, beats: Number, follows: Number, slot: Number) -> Number:
     """A candidate of a suit for a trick that has begun."""
     above, below = (own & beats, own & ~beats) if follows else (0, own)
     if slot == 0:
-        return top(either(below & ~brain.bonus, below))
+        return top(either(below & ~lut.bonus, below))
     if slot == 1:
         return bottom(either(above & ~QS_SET, above))
     if slot == 2:
@@ -349,60 +328,60 @@ def _option(brain: Brain, own: Number, beats: Number, follows: Number, slot: Num
         return bottom(below if follows else below & HEARTS)
     if slot == 4:
         return own & QS_SET
-    return own & brain.bonus if follows else 0
+    return own & lut.bonus if follows else 0
 
 
 @inner
-def _within(brain: Brain, hand: Number, out: Number, limit: Number) -> Number:
+def _within(lut: RuleTables, hand: Number, out: Number, limit: Number) -> Number:
     """Does the hand lose no more tricks than this?"""
-    lost = heart_losses(brain, hand, out)
-    return lost <= limit and lost + other_losses(brain, hand, out) <= limit
+    lost = heart_losses(lut, hand, out)
+    return lost <= limit and lost + other_losses(lut, hand, out) <= limit
 
 
 @inner
-def _shoot(brain: Brain, seen: Sight, led: Number, beats: Number, later: Number) -> Number:
+def _moon_cards(lut: RuleTables, seen: HandFeatures, led: Number, beats: Number, later: Number) -> Number:
     above = seen.legal & beats
     if led >= 0:
         if above:
             return bottom(above) if later == 0 else top(above)
-        if seen.hand & brain.suit_sets[led]:
+        if seen.hand & lut.suit_sets[led]:
             return bottom(seen.legal)
     chosen, best_score = np.int64(0), np.int64(NEVER)
     for suit in range(NUM_SUITS):
         if led < 0:
-            score: Number = lead_order(brain, seen, suit)
-            card: Number = top(seen.legal & brain.suit_sets[suit])
+            score: Number = lead_order(lut, seen, suit)
+            card: Number = top(seen.legal & lut.suit_sets[suit])
         else:
-            score = drop_order(brain, seen, suit)
-            card = bottom(spare(brain, seen, suit))
+            score = drop_order(lut, seen, suit)
+            card = bottom(spare(lut, seen, suit))
         if score > best_score:
             chosen, best_score = card, score
     return chosen
 
 
 @called
-def pick_at(brain: Brain, held: Number, picks: Number, offset: Number) -> Number:
+def pick_at(lut: RuleTables, held: Number, picks: Number, offset: Number) -> Number:
     """The next card to pass."""
-    hand, out = held & ~picks, brain.deck & ~held
-    left = brain.pass_count - jit.count(picks)
-    for_moon = brain.moon and _within(brain, hand, out, limit_to_pass(brain, left))
+    hand, out = held & ~picks, lut.deck & ~held
+    left = lut.pass_count - jit.count(picks)
+    for_moon = lut.moon and _within(lut, hand, out, limit_to_pass(lut, left))
     chosen, best_score = np.int64(0), np.int64(NEVER)
     for suit in range(NUM_SUITS):
-        own = hand & brain.suit_sets[suit]
+        own = hand & lut.suit_sets[suit]
         if for_moon:
-            score: Number = pass_order(brain, hand, out, suit, -np.int64(suit == HEART))
+            score: Number = pass_order(lut, hand, out, suit, -np.int64(suit == HEART))
             if score > best_score:
                 chosen, best_score = bottom(own), score
             continue
-        part = held_of(brain, hand, out, left, suit)
+        part = suit_to_pass(lut, hand, out, left, suit)
         for slot in range(PICK_SLOTS):
-            card: Number = _pick_option(brain, own, slot)
+            card: Number = _pass_candidate(lut, own, slot)
             if card:
-                score = pass_worth(brain, part, card)
+                score = pass_worth(lut, part, card)
                 if suit == SPADE:
-                    score += pass_spade(brain, hand, card)
-                if brain.teams:
-                    score = to_partner(brain, score, offset, card)
+                    score += pass_spade(lut, hand, card)
+                if lut.teams:
+                    score = to_partner(lut, score, offset, card)
                 if score > best_score:
                     chosen, best_score = card, score
     return zeros_below(chosen)
@@ -412,9 +391,9 @@ PICK_SLOTS = 4
 
 
 @inner
-def _pick_option(brain: Brain, own: Number, slot: Number) -> Number:
+def _pass_candidate(lut: RuleTables, own: Number, slot: Number) -> Number:
     """A candidate of a suit to pass; 0 if there is none."""
-    high = top(either(own & ~brain.bonus, own))
+    high = top(either(own & ~lut.bonus, own))
     if slot == 0:
         return high
     if slot == 1:

@@ -5,71 +5,71 @@ The formulas work on arrays and, unchanged, on the single numbers of a compiled 
 
 from __future__ import annotations
 
-from hearts_agents.rule.features import BITS, NEVER, Number, Sight, at, choice, count, some
-from hearts_agents.rule.tables import ABOVE_QUEEN, COUNTS, HEART, PLACES, SPADE, UNIT, Brain
+from hearts_agents.rule.features import BITS, NEVER, HandFeatures, Number, at, choice, count, some
+from hearts_agents.rule.tables import ABOVE_QUEEN, COUNTS, HEART, PLACES, SPADE, UNIT, RuleTables
 from hearts_env.cards import HEARTS, QS_SET
 
 SURE = 100 * UNIT
 """Comes before everything that may be lost."""
 
 
-def losers(brain: Brain, hand: Number, out: Number, suit: Number) -> Number:
+def losers(lut: RuleTables, hand: Number, out: Number, suit: Number) -> Number:
     """Tricks that the hand expects to lose in a suit if it leads from the top.  out: cards that others may hold."""
-    cards = at(brain.suit_sets, suit)
+    cards = at(lut.suit_sets, suit)
     own, rest = hand & cards, out & cards
     sure = count(own & ~down(rest))
-    return at(brain.losers, (count(own) - sure) * PLACES + count(rest) * COUNTS + sure)
+    return at(lut.losers, (count(own) - sure) * PLACES + count(rest) * COUNTS + sure)
 
 
-def heart_losses(brain: Brain, hand: Number, out: Number) -> Number:
+def heart_losses(lut: RuleTables, hand: Number, out: Number) -> Number:
     """Those in hearts, weighted, with the queen that another hand may keep."""
-    hearts = losers(brain, hand, out, HEART)
+    hearts = losers(lut, hand, out, HEART)
     queen = some(out & QS_SET) & ~some(hand & ABOVE_QUEEN & ~down(out & ABOVE_QUEEN))
-    return hearts + ((hearts * brain.moon_heart) >> BITS) + (queen & brain.moon_queen)
+    return hearts + ((hearts * lut.moon_heart) >> BITS) + (queen & lut.moon_queen)
 
 
-def other_losses(brain: Brain, hand: Number, out: Number) -> Number:
+def other_losses(lut: RuleTables, hand: Number, out: Number) -> Number:
     """Those in the other suits; never less than 0."""
-    return losers(brain, hand, out, 0) + losers(brain, hand, out, 1) + losers(brain, hand, out, SPADE)
+    return losers(lut, hand, out, 0) + losers(lut, hand, out, 1) + losers(lut, hand, out, SPADE)
 
 
-def limit_to_try(brain: Brain, points: Number, played: Number) -> Number:
+def limit_to_try(lut: RuleTables, points: Number, played: Number) -> Number:
     """Losers up to which the moon is worth a try.  points: taken by all so far.  played: cards played by all."""
-    return brain.moon_limit + points * brain.moon_more + at(brain.moon_late, at(brain.tricks, played))
+    return lut.moon_limit + points * lut.moon_more + at(lut.moon_late, at(lut.tricks, played))
 
 
-def limit_to_pass(brain: Brain, left: Number) -> Number:
+def limit_to_pass(lut: RuleTables, left: Number) -> Number:
     """Losers up to which the hand is worth keeping for a moon.  left: cards still to pass."""
-    return brain.moon_pass + (left << BITS)
+    return lut.moon_pass + (left << BITS)
 
 
-def lead_order(brain: Brain, s: Sight, suit: Number) -> Number:
+def lead_order(lut: RuleTables, s: HandFeatures, suit: Number) -> Number:
     """How good it is to lead the highest card of a suit towards a moon."""
-    cards = s.legal & at(brain.suit_sets, suit)
-    sure = some(cards & ~down(s.out & at(brain.suit_sets, suit)))
-    order = (count(cards) << BITS) + (sure & SURE) - (some(cards & HEARTS) & brain.moon_lead_heart)
+    cards = s.legal & at(lut.suit_sets, suit)
+    sure = some(cards & ~down(s.out & at(lut.suit_sets, suit)))
+    order = (count(cards) << BITS) + (sure & SURE) - (some(cards & HEARTS) & lut.moon_lead_heart)
     return choice(some(cards), order, NEVER | order & 0)
 
 
-def spare(brain: Brain, s: Sight, suit: Number) -> Number:
+def spare(lut: RuleTables, s: HandFeatures, suit: Number) -> Number:
     """The cards of a suit that a trick which can't be won may take: no penalty card, if there is another."""
-    cards = s.legal & at(brain.suit_sets, suit)
-    plain = cards & ~brain.penalty
+    cards = s.legal & at(lut.suit_sets, suit)
+    plain = cards & ~lut.penalty
     return choice(some(plain), plain, cards)
 
 
-def drop_order(brain: Brain, s: Sight, suit: Number) -> Number:
+def drop_order(lut: RuleTables, s: HandFeatures, suit: Number) -> Number:
     """How good it is to throw away a card of a suit: most where the suit has most losers."""
-    cards = spare(brain, s, suit)
-    order = losers(brain, s.hand, s.out, suit) - (~some(cards & ~brain.penalty) & SURE >> 2)
+    cards = spare(lut, s, suit)
+    order = losers(lut, s.hand, s.out, suit) - (~some(cards & ~lut.penalty) & SURE >> 2)
     return choice(some(cards), order, NEVER | order & 0)
 
 
-def pass_order(brain: Brain, hand: Number, out: Number, suit: Number, is_heart: Number) -> Number:
+def pass_order(lut: RuleTables, hand: Number, out: Number, suit: Number, is_heart: Number) -> Number:
     """How good it is to pass the lowest card of a suit from a hand that is kept for a moon.  is_heart: a mask."""
-    lost = losers(brain, hand, out, suit)
-    lost = lost + (is_heart & (lost * brain.moon_heart) >> BITS)
-    return choice(some(hand & at(brain.suit_sets, suit)), lost, NEVER | lost & 0)
+    lost = losers(lut, hand, out, suit)
+    lost = lost + (is_heart & (lost * lut.moon_heart) >> BITS)
+    return choice(some(hand & at(lut.suit_sets, suit)), lost, NEVER | lost & 0)
 
 
 def down(sets: Number) -> Number:

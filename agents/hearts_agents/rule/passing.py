@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hearts_agents.rule.features import BITS, STEP, Number, at, choice, count, some, with_partner
-from hearts_agents.rule.tables import ABOVE_QUEEN, BELOW_QUEEN, COUNTS, PLACES, Brain
+from hearts_agents.rule.tables import ABOVE_QUEEN, BELOW_QUEEN, COUNTS, PLACES, RuleTables
 from hearts_env.cards import QS_SET
 
 
-class Held(NamedTuple):
+class SuitToPass(NamedTuple):
     """What a hand has of a suit before the next card is picked."""
 
     own: Number
@@ -26,32 +26,32 @@ class Held(NamedTuple):
     """Worth of passing a card of it by how many there are."""
 
 
-def held_of(brain: Brain, hand: Number, out: Number, left: Number, suit: Number) -> Held:
+def suit_to_pass(lut: RuleTables, hand: Number, out: Number, left: Number, suit: Number) -> SuitToPass:
     """What a hand has of a suit.
 
     hand: the cards not yet picked.  out: cards that others hold.  left: cards still to pick, this one counted.
     """
-    cards = at(brain.suit_sets, suit)
+    cards = at(lut.suit_sets, suit)
     own, rest = hand & cards, out & cards
-    size = at(brain.pass_size, count(own) * COUNTS + left)
-    return Held(own, rest, at(brain.pass_row, suit) + count(rest), at(brain.pass_guard, suit), size)
+    size = at(lut.pass_size, count(own) * COUNTS + left)
+    return SuitToPass(own, rest, at(lut.pass_row, suit) + count(rest), at(lut.pass_guard, suit), size)
 
 
-def pass_worth(brain: Brain, held: Held, card: Number) -> Number:
+def pass_worth(lut: RuleTables, held: SuitToPass, card: Number) -> Number:
     """What it is worth to pass a card, but for what is special to spades; held: of its suit."""
-    danger = at(brain.pass_rank, held.kind + count(held.rest & -(card << 1)) * STEP)
-    extra = at(brain.pass_card, count(card - 1))
+    danger = at(lut.pass_rank, held.kind + count(held.rest & -(card << 1)) * STEP)
+    extra = at(lut.pass_card, count(card - 1))
     return danger + extra + held.size - count(held.own & (card - 1)) * held.guard
 
 
-def pass_spade(brain: Brain, hand: Number, card: Number) -> Number:
+def pass_spade(lut: RuleTables, hand: Number, card: Number) -> Number:
     """What is special to spades."""
     guards = count(hand & BELOW_QUEEN) * COUNTS + count(hand & ABOVE_QUEEN)
     kind = (some(card & QS_SET) & PLACES) | (some(card & ABOVE_QUEEN) & 2 * PLACES)
-    return at(brain.pass_spade, kind + guards)
+    return at(lut.pass_spade, kind + guards)
 
 
-def to_partner(brain: Brain, score: Number, offset: Number, card: Number) -> Number:
+def to_partner(lut: RuleTables, score: Number, offset: Number, card: Number) -> Number:
     """The worth of passing a card where there are teams."""
-    hurts = with_partner(offset) & some(card & (brain.penalty | ABOVE_QUEEN | QS_SET))
-    return choice(hurts, (score * brain.pass_partner) >> BITS, score)
+    hurts = with_partner(offset) & some(card & (lut.penalty | ABOVE_QUEEN | QS_SET))
+    return choice(hurts, (score * lut.pass_partner) >> BITS, score)

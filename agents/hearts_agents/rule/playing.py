@@ -8,10 +8,10 @@ from __future__ import annotations
 from hearts_agents.rule.features import (
     BITS,
     STEP,
+    HandFeatures,
+    MoonThreat,
     Number,
-    Sight,
-    Suit,
-    Threat,
+    SuitFeatures,
     at,
     choice,
     count,
@@ -19,85 +19,92 @@ from hearts_agents.rule.features import (
     some,
     with_partner,
 )
-from hearts_agents.rule.tables import ABOVE_QUEEN, BELOW_QUEEN, PLACES, UNIT, Brain
+from hearts_agents.rule.tables import ABOVE_QUEEN, BELOW_QUEEN, PLACES, UNIT, RuleTables
 from hearts_env.cards import HEARTS, QS_SET
 
 
-def higher(facts: Suit, card: Number) -> Number:
+def higher(facts: SuitFeatures, card: Number) -> Number:
     """How many cards of the others are above it; facts: of its suit."""
     return count(facts.rest & -(card << 1))
 
 
-def ease(brain: Brain, stakes: Number, facts: Suit, card: Number, above: Number) -> Number:
+def ease(lut: RuleTables, stakes: Number, facts: SuitFeatures, card: Number, above: Number) -> Number:
     """What it is worth to be rid of a card, in 1/UNIT of 1/UNIT.
 
     stakes: how much danger is left.  above: the cards of the others above it.
     """
     guards = count(facts.own & (card - 1))
-    danger = at(brain.danger, facts.kind + guards * PLACES + above * STEP)
+    danger = at(lut.danger, facts.kind + guards * PLACES + above * STEP)
     return (danger + facts.short) * stakes
 
 
-def points_of(brain: Brain, card: Number) -> Number:
+def points_of(lut: RuleTables, card: Number) -> Number:
     """The points of a card."""
-    return at(brain.points, count(card - 1))
+    return at(lut.points, count(card - 1))
 
 
-def gain_of(brain: Brain, points: Number, best_seat: Number) -> Number:
+def gain_of(lut: RuleTables, points: Number, best_seat: Number) -> Number:
     """What it is worth that the seat which is winning the trick gets a card of so many points."""
-    gain = (points * brain.give) >> BITS
-    if brain.teams:
+    gain = (points * lut.give) >> BITS
+    if lut.teams:
         gain = choice(with_partner(best_seat), -gain, gain)
     return gain
 
 
-def wins_with(brain: Brain, row: Number, above: Number) -> Number:
+def wins_with(lut: RuleTables, row: Number, above: Number) -> Number:
     """The chance that a card which wins for now wins the trick.  row: where these chances begin for its suit."""
-    return at(brain.win, row + above * STEP)
+    return at(lut.win, row + above * STEP)
 
 
-def known_wins(brain: Brain, kept: Number, facts: Suit, card: Number, wins: Number) -> Number:
+def known_wins(lut: RuleTables, kept: Number, facts: SuitFeatures, card: Number, wins: Number) -> Number:
     """The same where the receiver of the pass plays later and holds cards that are known."""
     held = kept & facts.cards
     can_beat, can_duck = some(held & -(card << 1)), some(held & (card - 1))
-    return (wins * at(brain.known, (can_beat & 1) | (can_duck & 2))) >> BITS
+    return (wins * at(lut.known, (can_beat & 1) | (can_duck & 2))) >> BITS
 
 
-def spade_worth(brain: Brain, s: Sight, card: Number, lead: Number) -> Number:
+def spade_worth(lut: RuleTables, s: HandFeatures, card: Number, lead: Number) -> Number:
     """What the play of a spade is worth besides.  lead: what it is worth to lead one below the queen."""
     high, queen, low = some(card & ABOVE_QUEEN), some(card & QS_SET), some(card & BELOW_QUEEN)
-    return (high & s.high_spade) + (queen & brain.queen_shed) + (low & (s.low_spade + lead))
+    return (high & s.high_spade) + (queen & lut.queen_shed) + (low & (s.low_spade + lead))
 
 
-def caught(brain: Brain, s: Sight, share: Number, receiver: Number, card: Number, wins: Number) -> Number:
+def caught(lut: RuleTables, s: HandFeatures, share: Number, receiver: Number, card: Number, wins: Number) -> Number:
     """What the queen of spades that may fall under a card costs; 0 for all but spades above her.
 
-    share, receiver: see `Chances` and `Trick`.
+    share, receiver: see `SuitOutlook` and `TrickFeatures`.
     """
-    catch = choice(some(s.kept & QS_SET), receiver & brain.catch, (share * brain.catch) >> BITS)
+    catch = choice(some(s.kept & QS_SET), receiver & lut.catch, (share * lut.catch) >> BITS)
     return (some(card & ABOVE_QUEEN) & s.queen_out) & ((wins * catch) >> BITS)
 
 
-def for_bonus(brain: Brain, s: Sight, later: Number, card: Number, wins: Number) -> Number:
+def for_bonus(lut: RuleTables, s: HandFeatures, later: Number, card: Number, wins: Number) -> Number:
     """What cards that beat the bonus card are worth as such.  later: seats that play after this one."""
-    over = some(card & brain.over_bonus)
-    chance = some(s.out & brain.bonus) & (later * brain.hunt)
-    alive = some((s.out | s.hand) & brain.bonus)
-    return over & (((wins * chance) >> BITS) - (alive & brain.bonus_keep))
+    over = some(card & lut.over_bonus)
+    chance = some(s.out & lut.bonus) & (later * lut.hunt)
+    alive = some((s.out | s.hand) & lut.bonus)
+    return over & (((wins * chance) >> BITS) - (alive & lut.bonus_keep))
 
 
 def resist(
-    brain: Brain, t: Threat, facts: Suit, falls: Number, bad: Number, card: Number, above: Number, wins: Number
+    lut: RuleTables,
+    t: MoonThreat,
+    facts: SuitFeatures,
+    falls: Number,
+    bad: Number,
+    card: Number,
+    above: Number,
+    wins: Number,
 ) -> Number:
     """What the play of a card is worth against the moon of another.
 
     falls: the points expected to fall after it.  bad: not 0 where there is a penalty card in the trick.
     """
-    given, heart = some(card & brain.penalty), some(card & HEARTS)
+    given, heart = some(card & lut.penalty), some(card & HEARTS)
     # The chance that the trick holds a penalty card, roughly the points that are to fall.
     falls = falls + ((UNIT - falls) & less(UNIT, falls))
     broken = choice(some(bad) | given, UNIT + 0 * falls, falls)
-    change = ((wins * broken) >> BITS) * brain.stop + (UNIT - wins) * (given & t.feeds)
-    keep = at(brain.inverse, above + 1) * (brain.keep_top + (heart & brain.keep_heart)) >> BITS
-    change = (change >> BITS) - count(facts.cards & (card - 1)) * brain.keep_high
+    change = ((wins * broken) >> BITS) * lut.stop + (UNIT - wins) * (given & t.feeds)
+    keep = at(lut.inverse, above + 1) * (lut.keep_top + (heart & lut.keep_heart)) >> BITS
+    change = (change >> BITS) - count(facts.cards & (card - 1)) * lut.keep_high
     return (change * t.chance - ((keep * (UNIT - wins)) >> BITS) * t.keep) >> BITS

@@ -40,7 +40,7 @@ BELOW_QUEEN = SUIT_SETS[SPADE] & (QS_SET - 1)
 Whole = NDArray[np.int32]
 
 
-class Brain(NamedTuple):
+class RuleTables(NamedTuple):
     """Rules and weights as whole numbers; points and chances in 1/UNIT, masks all ones (-1) or 0."""
 
     players: int
@@ -142,12 +142,12 @@ WIN_SEATS = 8
 
 
 @lru_cache(maxsize=256)
-def brain(lookup: Lookup, weights: Weights) -> Brain:
-    """The Brain for these rules and weights, always the same one for the same two."""
+def rule_tables(lookup: Lookup, weights: Weights) -> RuleTables:
+    """The RuleTables for these rules and weights, always the same one for the same two."""
     scale = STANDARD_POINTS / max(lookup.penalty_points, 1)
     value = {card: each * scale for cards, each in lookup.point_sets for card in cards_in(cards)}
     points = [float(np.clip(value.get(card, 0.0), -STANDARD_POINTS, STANDARD_POINTS)) for card in range(NUM_CARDS)]
-    return Brain(
+    return RuleTables(
         **_of_rules(lookup),
         **_by_card(lookup, points),
         **_by_count(lookup, weights, points),
@@ -158,11 +158,11 @@ def brain(lookup: Lookup, weights: Weights) -> Brain:
 
 
 @lru_cache(maxsize=256)
-def record(lookup: Lookup, weights: Weights) -> NDArray[np.void]:
+def rule_record(lookup: Lookup, weights: Weights) -> NDArray[np.void]:
     """The same as one record, [1], for compiled loops: they take it by its address, whatever is in it."""
-    thoughts = brain(lookup, weights)
-    fields = [(name, *_kind(value)) for name, value in thoughts._asdict().items()]
-    return np.array([tuple(thoughts)], np.dtype(fields, align=True))
+    lut = rule_tables(lookup, weights)
+    fields = [(name, *_kind(value)) for name, value in lut._asdict().items()]
+    return np.array([tuple(lut)], np.dtype(fields, align=True))
 
 
 def _kind(value: int | Sets | Whole) -> tuple[object, ...]:
@@ -328,16 +328,16 @@ def _seat_bits(seats: int) -> int:
     return sum(1 << NUM_SUITS * seat for seat in range(1, seats))
 
 
-Table = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
-def _void(seats: int) -> Table:
+def _void(seats: int) -> FloatArray:
     hands, cards_out = np.ogrid[:seats, :COUNTS]
     miss = 1 - 1 / np.maximum(hands, 1)
     return np.where(hands == 0, 1.0, miss**cards_out)
 
 
-def _win(willing: float) -> Table:
+def _win(willing: float) -> FloatArray:
     """Chance that a card holds, by later seats, hands with the suit, higher cards and lower cards."""
     later, hands, above, below = np.ogrid[:WIN_SEATS, :WIN_SEATS, :COUNTS, :COUNTS]
     miss = 1 - 1 / np.maximum(hands, 1)
@@ -345,26 +345,26 @@ def _win(willing: float) -> Table:
     return np.asarray((1 - beats) ** later)
 
 
-def _exposure(low: float) -> Table:
+def _exposure(low: float) -> FloatArray:
     """How dangerous a card is by the numbers of higher and lower cards out: 1 the most, -low the least."""
     above, below = np.ogrid[:COUNTS, :COUNTS]
     return np.asarray((below - low * above) / (above + below + 1.0))
 
 
-def _danger(shed: float, weights: Weights) -> Table:
+def _danger(shed: float, weights: Weights) -> FloatArray:
     exposed = _exposure(weights.low)
     shield = np.maximum(1 - weights.guard * np.minimum(np.arange(COUNTS), MAX_GUARDS), 0)[:, None, None]
     return shed * np.where(exposed > 0, exposed * shield, exposed)
 
 
-def _losers(drain: float) -> Table:
+def _losers(drain: float) -> FloatArray:
     """Tricks that a suit loses when it is led from the top, by unsure cards, cards of others, and sure winners."""
     unsure, rest, sure = np.ogrid[:COUNTS, :COUNTS, :COUNTS]
     drain = max(drain, 1.0)
     return np.asarray(np.minimum(unsure, np.maximum(rest - sure * drain, 0) / drain))
 
 
-def _pass_size(weights: Weights) -> Table:
+def _pass_size(weights: Weights) -> FloatArray:
     size, left = np.ogrid[:COUNTS, :COUNTS]
     worth = np.where(size <= left, weights.pass_void, weights.pass_short)
     return np.asarray(worth / np.maximum(size, 1) ** 2)
@@ -381,7 +381,7 @@ def _pass_card(lookup: Lookup, weights: Weights, points: list[float]) -> list[fl
     return [worth - 100 * (value < 0) for worth, value in zip(extra, points, strict=True)]
 
 
-def _pass_spade(weights: Weights) -> Table:
+def _pass_spade(weights: Weights) -> FloatArray:
     lows, highs = np.ogrid[:COUNTS, :COUNTS]
     low = -weights.pass_spade_low + 0.0 * lows * highs
     queen = weights.pass_queen - weights.pass_cover * lows - weights.pass_cover_high * highs

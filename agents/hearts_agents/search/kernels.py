@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.rule.kernels import action_of_state
-from hearts_agents.rule.tables import record
+from hearts_agents.rule.tables import rule_record
 from hearts_agents.rule.weights import Weights
 from hearts_agents.search.payoffs import cards_that_count
 from hearts_env.cards import NO_SEAT, Bools, Ints
@@ -26,19 +26,17 @@ def outcomes(
     the moon does.  world: int64 [L], the row of `worlds` that each begins in.  seat, actions, moon: see there.
     """
     points = np.empty((len(world), lookup.num_players), np.int64)
-    brains = np.concatenate([record(lookup, weights) for weights in minds])
+    luts = np.concatenate([rule_record(lookup, weights) for weights in minds])
     one = State.empty(lookup, 1)
     rules, cards = game(lookup), cards_that_count(lookup)
-    _outcomes(
-        rules, brains, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points
-    )
+    _outcomes(rules, luts, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points)
     return points
 
 
 @kernel
 def _outcomes(
     game: Game,
-    brains: NDArray[np.void],
+    luts: NDArray[np.void],
     worlds: State,
     one: State,
     world: Ints,
@@ -59,7 +57,7 @@ def _outcomes(
                 action: Number = actions[line, at]
                 at += 1
             else:
-                action = action_of_state(game, brains[1 if moon[line] and turn == me else 0], one, 0)
+                action = action_of_state(game, luts[1 if moon[line] and turn == me else 0], one, 0)
             going = not step_at(game, one, 0, action)
             going = going and not decided(game, worth, one)
         settle(game, worlds.scores[n], actions[line, 0], one, points[line])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hearts_agents.rule.moon import heart_losses, other_losses
-from hearts_agents.rule.tables import brain
+from hearts_agents.rule.tables import rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_arena.duplicate import TRAINING_IDS
 from hearts_env.cards import Ints, Sets
@@ -43,9 +43,9 @@ def moon_losses(lookup: Lookup, hands: Sets) -> Ints:
 
     [N, P], in its unit.
     """
-    mind = brain(lookup, Weights())
+    lut = rule_tables(lookup, Weights())
     out = lookup.deck & ~hands
-    losses: Ints = heart_losses(mind, hands, out) + other_losses(mind, hands, out)
+    losses: Ints = heart_losses(lut, hands, out) + other_losses(lut, hands, out)
     return losses
 
 
