@@ -97,19 +97,33 @@ def _imported(module: str, path: Path, files: dict[str, Path]) -> set[str]:
 
 def _by_name(tree: ast.Module) -> Iterator[str]:
     """What may be modules in strings.  That of a whole package may stand for anything, so only where it is imported."""
-    texts = {
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+            yield node.value.partition(":")[0]
+    for given in _given_to_import_module(tree):
+        yield str(given.value if isinstance(given, ast.Constant) else _texts(tree).get(ast.unparse(given)))
+
+
+def unreadable(tree: ast.Module) -> list[str]:
+    """What is given to `import_module` and is neither a string nor the name of one in the same file."""
+    given = [each for each in _given_to_import_module(tree) if not isinstance(each, ast.Constant)]
+    return [text for text in map(ast.unparse, given) if text not in _texts(tree)]
+
+
+def _given_to_import_module(tree: ast.Module) -> list[ast.expr]:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    return [call.args[0] for call in calls if ast.unparse(call.func).endswith(("import_module", "__import__"))]
+
+
+def _texts(tree: ast.Module) -> dict[str, object]:
+    """The constants of a module by their names."""
+    return {
         target.id: node.value.value
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
-            yield node.value.partition(":")[0]
-        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func).endswith("import_module"):
-            given = node.args[0]
-            yield str(given.value if isinstance(given, ast.Constant) else texts.get(ast.unparse(given)))
 
 
 def circles(graph: Graph) -> list[list[str]]:
