@@ -7,6 +7,7 @@ numpy arrays of any shape; a set is held in int64, which has room for the two mo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,31 +135,29 @@ def _cards_of(word: str) -> list[int]:
     return [parse_card(word)]
 
 
+# -- sets of bits: many in an array ------------------------------------------------------------------------------------
+
+
 def bit(cards: Ints) -> Sets:
     """The sets that hold just the given card each.  int64, the shape of `cards`."""
     return np.left_shift(np.int64(1), cards, dtype=np.int64)
 
 
 def count(sets: Sets) -> Ints:
-    """How many members each set has.  int64, the shape of `sets`."""
+    """How many members each set has (popcount).  int64, the shape of `sets`."""
     return np.bitwise_count(sets).astype(np.int64)
 
 
 def lowest(sets: Sets) -> Ints:
     """The lowest member of each set; NO_CARD where a set is empty.  int64, the shape of `sets`."""
+    # In two's complement `sets & -sets` leaves the lowest 1 alone, and a power of two is exact in float64.
     return np.frexp((sets & -sets).astype(np.float64))[1].astype(np.int64) - 1
 
 
 def highest(sets: Sets) -> Ints:
     """The highest member of each set of cards; NO_CARD where empty.  int64, the shape of `sets`."""
+    # Cards are bits 0 to 51 and a float64 has room for 53, so that no rounding reaches the next power of two.
     return np.frexp(sets.astype(np.float64))[1].astype(np.int64) - 1
-
-
-@executed
-def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
-    """The sets spelled out: uint8 [..., size] of 0 and 1, one place a card (or action)."""
-    as_bytes = np.ascontiguousarray(sets, dtype="<i8")[..., None].view(np.uint8)
-    return np.unpackbits(as_bytes, axis=-1, count=size, bitorder="little")
 
 
 def nth(sets: Sets, index: NDArray[np.integer]) -> Ints:
@@ -194,6 +193,51 @@ def _in_byte() -> Bytes:
 
 _IN_BYTE = _in_byte()
 """The place of member number n of a set of eight, at `set * 8 + n`; all ones where there is none."""
+
+
+# -- the same of one set: Python's number, or in a kernel one of 64 bits -----------------------------------------------
+
+Number: TypeAlias = Any
+"""One number of whatever width, where the rest of the library has an array of them."""
+
+
+def card_bit(card: Number) -> Number:
+    """The set that holds just this card."""
+    return 1 << card
+
+
+def card_count(cards: Number) -> Number:
+    """How many members the set has."""
+    return cards.bit_count()
+
+
+def lowest_card(cards: Number) -> Number:
+    """The lowest member of a set that has some."""
+    # In two's complement `cards & -cards` leaves the lowest 1 alone.
+    return int(cards & -cards).bit_length() - 1
+
+
+def highest_card(cards: Number) -> Number:
+    """The highest member of a set; NO_CARD for an empty one."""
+    return int(cards).bit_length() - 1
+
+
+def nth_card(cards: Number, index: Number) -> Number:
+    """The member number `index` of a set, 0 the lowest; `index` must be below its count."""
+    for _ in range(index):
+        # To take 1 away turns the lowest 1 into 0, and what is below it into 1.
+        cards &= cards - 1
+    return lowest_card(cards)
+
+
+# -- what is spelled out, and what is drawn ----------------------------------------------------------------------------
+
+
+@executed
+def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
+    """The sets spelled out: uint8 [..., size] of 0 and 1, one place a card (or action)."""
+    as_bytes = np.ascontiguousarray(sets, dtype="<i8")[..., None].view(np.uint8)
+    return np.unpackbits(as_bytes, axis=-1, count=size, bitorder="little")
 
 
 @executed

@@ -1,22 +1,23 @@
 """Which executor runs, numpy over whole arrays or compiled loops with the same results, and in how many threads.
 
-A function marked `executed` is the numpy one.  Where the compiled executor is chosen, the function of the same name in
-`compiled` is called in its place; the first such call loads numba, which takes about a second.
+A function marked `executed` is the numpy one.  `override` registers the compiled function that runs in its place where
+the compiled executor is chosen.  Neither is known here: `hearts_env.fast` registers its own when `hearts_env` is
+imported, and so do packages that stand on it.
 """
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
+import inspect
+import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from itertools import pairwise
 from threading import current_thread
-from types import ModuleType
-from typing import Literal, ParamSpec, TypeVar, cast
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -31,29 +32,39 @@ THREADS = "HEARTS_THREADS"
 MAX_THREADS = 1024
 LEAST_ROWS = 64
 """Fewer tables are not worth a thread, where each takes a microsecond or more."""
+WARM_UP = 2000
+"""Tables that numpy handles before numba is loaded, where nobody asked for an executor: about as long as that takes."""
 
 
 class ExecutorError(ValueError):
-    """A name that is no executor, or one that cannot run here."""
+    """A name that is no executor, one that cannot run here, or a function that cannot take another's place."""
+
+
+# -- choosing ----------------------------------------------------------------------------------------------------------
 
 
 def use(name: Executor | None) -> Executor:
     """Choose the executor of this process; None leaves it to HEARTS_EXECUTOR, or else to whether numba is there.
+
+    An executor that is named is loaded at once.  Where none is, "compiled" runs if numba is installed; to load it takes
+    a second of a processor, so the first WARM_UP tables are handled by numpy: a short program never waits for it.
 
     Returns the one that runs from now on.  Raises ExecutorError.
     """
     wanted = name or os.environ.get(VARIABLE) or None
     if wanted is not None and wanted not in EXECUTORS:
         raise ExecutorError(f"executor {wanted!r:.40}: must be one of {', '.join(EXECUTORS)} (see {VARIABLE})")
-    _choice.compiled = None if wanted == "numpy" else _load(required=wanted == "compiled")
-    _choice.made = True
+    if wanted == "compiled":
+        _load()
+    chosen: Executor = "compiled" if wanted is None and "compiled" in available() else wanted or "numpy"
+    _switch(chosen, loaded=chosen == wanted or chosen == "numpy")
     _keep_memory()
-    return _name()
+    return chosen
 
 
 def chosen() -> Executor:
     """The executor that runs.  Raises ExecutorError where HEARTS_EXECUTOR names one that cannot."""
-    return _name() if _choice.made else use(None)
+    return _choice.name or use(None)
 
 
 def available() -> tuple[Executor, ...]:
@@ -64,26 +75,143 @@ def available() -> tuple[Executor, ...]:
 @contextmanager
 def using(name: Executor | None) -> Iterator[Executor]:
     """Choose an executor for a while, as `use` does."""
-    made, compiled = _choice.made, _choice.compiled
+    before, loaded = _choice.name, _choice.loaded
     try:
         yield use(name)
     finally:
-        _choice.made, _choice.compiled = made, compiled
+        _switch(before, loaded)
+
+
+class _Choice:
+    name: Executor | None = None
+    loaded = False
+    """The functions of the chosen executor run; else those of numpy do for a while."""
+    rows = 0
+    """Handled in the meantime."""
+    threads: int | None = None
+
+
+_choice = _Choice()
+
+
+def _switch(name: Executor | None, loaded: bool) -> None:
+    _choice.name, _choice.loaded = name, loaded
+    for place in _places.values():
+        place.choose()
+
+
+def _load() -> None:
+    try:
+        for load in _loaders:
+            load()
+    except ImportError as error:
+        raise ExecutorError(
+            f"executor 'compiled' needs numba ({error}): install the extra, pip install 'hearts_env[fast]'"
+        ) from None
+
+
+def _warm_up(rows: int) -> None:
+    """Count the rows of a call, and load what was chosen once there have been enough of them."""
+    chosen()
+    _choice.rows += rows
+    if not _choice.loaded and _choice.rows >= WARM_UP:
+        try:
+            _load()
+            _switch(_choice.name, loaded=True)
+        except ExecutorError as error:
+            logging.getLogger("hearts_env").warning("hearts_env: numpy runs in place of compiled loops: %s", error)
+            _switch("numpy", loaded=True)
+
+
+# -- the registry ------------------------------------------------------------------------------------------------------
 
 
 def executed(function: Callable[P, R]) -> Callable[P, R]:
-    """Let the chosen executor run this function."""
-    name = function.__name__
+    """Let the compiled executor run another function in place of this one, if `override` registers one."""
+    place = _Place(function)
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not _choice.made:
-            use(None)
-        if _choice.compiled is None:
-            return function(*args, **kwargs)
-        return cast(R, getattr(_choice.compiled, name)(*args, **kwargs))
+        return place.runs(*args, **kwargs)
 
+    _places[run] = place
     return run
+
+
+def override(function: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Register the function so marked as what the compiled executor runs in place of `function`.
+
+    Raises ExecutorError unless `function` is marked `executed` and has the same parameters, in names, order, kinds and
+    defaults, and no other override.
+    """
+    place = _places.get(function)
+    if place is None:
+        raise ExecutorError(f"{_name_of(function)} is not marked executed: nothing can take its place")
+
+    def register(compiled: Callable[P, R]) -> Callable[P, R]:
+        wanted, given = _parameters(function), _parameters(compiled)
+        if wanted != given:
+            raise ExecutorError(f"{_name_of(compiled)}{given} cannot take the place of {_name_of(function)}{wanted}")
+        if place.compiled is not None:
+            raise ExecutorError(f"{_name_of(function)} has been overridden by {_name_of(place.compiled)} already")
+        place.compiled = compiled
+        place.choose()
+        return compiled
+
+    return register
+
+
+def provide(load: Callable[[], object]) -> None:
+    """Have this called when the compiled executor is to run; it raises ImportError where that cannot run."""
+    _loaders.append(load)
+
+
+class _Place(Generic[P, R]):
+    """What runs where an executed function is called."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.numpy = function
+        self.compiled: Callable[P, R] | None = None
+        self.runs: Callable[P, R]
+        self.choose()
+
+    def choose(self) -> None:
+        """Run what belongs to the chosen executor."""
+        if not _choice.loaded:
+            self.runs = self._first
+        elif _choice.name == "compiled" and self.compiled is not None:
+            self.runs = self.compiled
+        else:
+            self.runs = self.numpy
+
+    def _first(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        _warm_up(_rows(args))
+        return self.runs(*args, **kwargs) if _choice.loaded else self.numpy(*args, **kwargs)
+
+
+_places: dict[Callable[..., Any], _Place[..., Any]] = {}
+_loaders: list[Callable[[], object]] = []
+
+
+def _rows(args: tuple[object, ...]) -> int:
+    """How many tables (or views, or sets) a call is about: the length of its longest argument."""
+    return max(
+        (len(each) for each in args if isinstance(each, Sized) and getattr(each, "shape", None) != ()), default=1
+    )
+
+
+def _parameters(function: Callable[..., Any]) -> str:
+    """The parameters with their defaults; types are for mypy to compare."""
+    empty = inspect.Parameter.empty
+    parameters = inspect.signature(function).parameters.values()
+    return str(inspect.Signature([each.replace(annotation=empty) for each in parameters]))
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
 
 
 def _keep_memory() -> None:
@@ -147,29 +275,3 @@ def _pool(number: int, process: int) -> ThreadPoolExecutor:
 
 
 _THREAD_NAME = "hearts_env"
-
-
-class _Choice:
-    made = False
-    compiled: ModuleType | None = None
-    threads: int | None = None
-
-
-_choice = _Choice()
-
-
-def _name() -> Executor:
-    return "numpy" if _choice.compiled is None else "compiled"
-
-
-def _load(required: bool) -> ModuleType | None:
-    try:
-        importlib.import_module("numba")
-    except ImportError as error:
-        if required:
-            raise ExecutorError(
-                f"executor 'compiled' needs numba ({error}): install the extra, pip install 'hearts_env[fast]'"
-            ) from None
-        return None
-    # By name, since it stands to the right of the modules whose functions it replaces.
-    return importlib.import_module("hearts_env.fast.compiled")

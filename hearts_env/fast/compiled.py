@@ -1,7 +1,8 @@
-"""The compiled executor: functions of the same names as those that it replaces, with the same results."""
+"""What the compiled executor runs in place of numpy's functions: kernels, handed what they need."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from threading import get_ident
 from typing import Any, cast
@@ -9,37 +10,59 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hearts_env import cards
 from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
-from hearts_env.executor import in_threads
+from hearts_env.executor import in_threads, override, provide
 from hearts_env.fast import encode as encode_kernels
-from hearts_env.fast import rollout as kernels_random
-from hearts_env.fast import step as kernels
-from hearts_env.fast import unpacked as held
-from hearts_env.fast import view as kernels_view
-from hearts_env.fast import worlds as kernels_worlds
-from hearts_env.fast.encode import room, shape
+from hearts_env.fast import jit
+from hearts_env.fast import rollout as random_kernels
+from hearts_env.fast import step as step_kernels
+from hearts_env.fast import view as view_kernels
+from hearts_env.fast import worlds as world_kernels
+from hearts_env.fast.encode import room, shape, unpacked_encoder
 from hearts_env.fast.step import NONE_BAD, SOME_END, game, some_tables, tables
 from hearts_env.fast.view import Views, blank, views
+from hearts_env.game import engine, random_play, worlds
+from hearts_env.game import view as game_view
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.random_play import check_seats, salted
 from hearts_env.game.state import Rows, State
 from hearts_env.game.view import View, seats_of_plays
+from hearts_env.observe import encode as observe_encode
 from hearts_env.observe.encode import WORD_BITS, Layout, write_order
+
+
+def _backend() -> jit.Backend:
+    """Numba, or for a debugger Python.  Raises ImportError where numba is not there, or can do nothing."""
+    numba = importlib.import_module("numba")
+    if numba.config.DISABLE_JIT:
+        from hearts_env.fast import uncompiled
+
+        return uncompiled
+    from hearts_env.fast import compiler
+
+    return compiler
+
+
+jit.compile_by(_backend)
+provide(jit.backend)
 
 FEWEST, FEWEST_STEPPED, FEWEST_SEEN = 512, 4096, 16384
 """Fewer tables are not worth a thread: to deal, to step, and to look, which is held up by memory."""
 
 
+@override(cards.choose)
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
     """See `cards.choose`."""
     chosen = np.empty(sets.shape, np.int64)
     if uniform.shape != sets.shape:
         raise ValueError(f"uniform has shape {uniform.shape}: must be one for each set, {sets.shape}")
     flat = np.ascontiguousarray(sets, np.int64).reshape(-1), np.ascontiguousarray(uniform, np.float64).reshape(-1)
-    kernels_random.choose(*flat, chosen.reshape(-1))
+    random_kernels.choose(*flat, chosen.reshape(-1))
     return chosen
 
 
+@override(cards.members)
 def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
     """See `cards.members`."""
     sets = np.ascontiguousarray(sets, np.int64)
@@ -48,37 +71,41 @@ def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
     return out
 
 
+@override(engine.shuffle)
 def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
     """See `engine.shuffle`."""
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
     hands = np.empty((len(ids), lookup.num_players), np.int64)
 
     def some(rows: slice) -> None:
-        space = np.empty((2, kernels_random.ROOM), np.uint64)
-        kernels_random.shuffle(lookup.deck, lookup.hand_size, ids[rows], hands[rows], space)
+        space = np.empty((2, random_kernels.ROOM), np.uint64)
+        random_kernels.shuffle(lookup.deck, lookup.hand_size, ids[rows], hands[rows], space)
 
     in_threads(len(ids), some, FEWEST)
     return hands
 
 
+@override(engine.begin_deal)
 def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
     """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
     numbers = np.arange(len(state))[rows]
     dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), lookup.num_players)), np.int64)
 
     def some(part: slice) -> None:
-        kernels.begin_deal(game(lookup), tables(state), numbers[part], dealt[part])
+        step_kernels.begin_deal(game(lookup), tables(state), numbers[part], dealt[part])
 
     in_threads(len(numbers), some, FEWEST_STEPPED)
 
 
+@override(engine.legal)
 def legal(lookup: Lookup, state: State) -> Sets:
     """See `engine.legal`."""
     sets = np.empty(len(state), np.int64)
-    kernels.legal(game(lookup), tables(state), sets)
+    step_kernels.legal(game(lookup), tables(state), sets)
     return sets
 
 
+@override(engine.step)
 def step(lookup: Lookup, state: State, actions: Ints) -> None:
     """See `engine.step`.  Raises IndexError for an action that is no action of the phase."""
     size = len(state)
@@ -88,9 +115,9 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
     def some(rows: slice) -> int:
         part = some_tables(state, rows)
-        bad = kernels.step(game(lookup), part, actions[rows])
+        bad = step_kernels.step(game(lookup), part, actions[rows])
         if bad == SOME_END:
-            kernels.finish(game(lookup), part)
+            step_kernels.finish(game(lookup), part)
         return bad if bad < 0 else rows.start + bad
 
     bad = max(in_threads(size, some, FEWEST_STEPPED))
@@ -98,6 +125,7 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
         raise IndexError(f"action {actions[bad]} at table {bad} is out of range in phase {state.phase[bad]}")
 
 
+@override(random_play.play_random)
 def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: int = 0) -> int:
     """See `playout.play_random`."""
     check_seats(lookup, state, seats)
@@ -108,13 +136,14 @@ def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: 
         part = some_tables(state, rows)
         made = 0
         while True:
-            made += kernels_random.play_random(game(lookup), part, chosen[rows], salt)
-            if not kernels.finish(game(lookup), part):
+            made += random_kernels.play_random(game(lookup), part, chosen[rows], salt)
+            if not step_kernels.finish(game(lookup), part):
                 return made
 
     return sum(in_threads(len(state), some))
 
 
+@override(game_view.view)
 def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     """See `view.view`.  Raises IndexError for a seat that is not at the table."""
     seen = blank(lookup, len(state))
@@ -123,7 +152,7 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
 
     def some(rows: slice) -> int:
         part = cast(View, Views._make(array[rows] for array in cast(Iterable[Any], seen)))
-        bad = kernels_view.view(game(lookup), some_tables(state, rows), seats is None, part)
+        bad = view_kernels.view(game(lookup), some_tables(state, rows), seats is None, part)
         return bad if bad < 0 else rows.start + bad
 
     bad = max(in_threads(len(state), some, FEWEST_SEEN))
@@ -140,6 +169,7 @@ def _checked_seats(state: State, seats: ArrayLike) -> Ints:
     return seat
 
 
+@override(observe_encode.encode_packed)
 def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
     made = shape(view.lookup, layout.seats)
@@ -148,6 +178,7 @@ def encode_packed(layout: Layout, view: View) -> Sets:
     return packed
 
 
+@override(observe_encode.encode)
 def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     """See `encode.encode`.  Raises ValueError for a buffer of another shape."""
     rows = _buffer(layout, len(view), out)
@@ -158,6 +189,7 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     return _handed_over(rows, out)
 
 
+@override(observe_encode.encode_tables)
 def encode_tables(
     layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
@@ -166,8 +198,8 @@ def encode_tables(
     seat = np.empty(0, np.int64) if seats is None else _checked_seats(state, seats)
 
     def some(part: slice) -> int:
-        memory, _ = held.ready(lookup, layout.seats, get_ident())
-        bad = held.encode_tables(memory, some_tables(state, part), seats is None, seat[part], rows[part])
+        memory, _ = unpacked_encoder(lookup, layout.seats, get_ident())
+        bad = encode_kernels.encode_tables(memory, some_tables(state, part), seats is None, seat[part], rows[part])
         return bad if bad < 0 else part.start + bad
 
     bad = max(in_threads(len(state), some, FEWEST_SEEN))
@@ -197,14 +229,10 @@ def _handed_over(rows: Bytes, out: Bytes | None) -> Bytes:
     return out
 
 
-def hold(lookup: Lookup, state: State, layout: Layout) -> held.Held:
-    """See `one_table.hold`."""
-    return held.Held(lookup, state, layout)
-
-
+@override(worlds.spread)
 def spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
     """See `worlds.spread`."""
     hands, fits = np.zeros(room.shape, np.int64), np.empty(len(room), np.bool_)
     left, order = np.empty(room.shape[1], np.int64), np.empty(NUM_CARDS, np.int64)
-    kernels_worlds.spread(allowed, room, seed, hands, fits, left, order)
+    world_kernels.spread(allowed, room, seed, hands, fits, left, order)
     return hands, fits

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from hearts_env.cards import BLACK_MARIA, Bytes, Sets
-from hearts_env.fast.jit import Number, at, bit, count, inner, kernel, set_bits
-from hearts_env.fast.step import Game
+from hearts_env.cards import BLACK_MARIA, Bytes, Ints, Number, Sets
+from hearts_env.fast.jit import at, bit, count, inner, kernel, pick_up, set_bits, unpacked
+from hearts_env.fast.step import NONE_BAD, Game, game
+from hearts_env.fast.view import blank, see
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.state import PASS, PLAY
+from hearts_env.game.state import PASS, PLAY, State
 from hearts_env.game.view import View
 from hearts_env.observe.encode import (
     MAX_PICKS,
@@ -104,6 +105,45 @@ def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> No
     for n in range(len(out)):
         write(game, shape, views, n, words)
         unpack(shape, words, out[n])
+
+
+class Encoder(NamedTuple):
+    """What encodes tables one after the other: the rules, the layout, and memory to work in."""
+
+    game: Game
+    shape: Shape
+    seen: View
+    words: Sets
+
+
+def encoder(lookup: Lookup, seats: int) -> Encoder:
+    """An Encoder for the layouts with so many columns under these rules."""
+    made = shape(lookup, seats)
+    return Encoder(game(lookup), made, blank(lookup, 1), room(made))
+
+
+@lru_cache(maxsize=64)
+def unpacked_encoder(lookup: Lookup, seats: int, thread: int) -> tuple[Any, Encoder]:
+    """What `encode_tables` needs besides tables, as memory and what that points to; one for each thread."""
+    made = encoder(lookup, seats)
+    return unpacked(made), made
+
+
+@kernel
+def encode_tables(memory: Any, tables: State, of_actor: bool, seats: Ints, out: Bytes) -> int:
+    """Fill the columns of `out`, uint8 [N, F], that are bits.
+
+    memory: see `unpacked_encoder`.  seats: int64 [N] unless `of_actor`.  Returns as `view.view` does.
+    """
+    made = pick_up(memory, Encoder)
+    for n in range(len(out)):
+        seat = max(tables.turn[n], 0) if of_actor else seats[n]
+        if not 0 <= seat < made.game.num_players:
+            return n
+        see(made.game, tables, n, seat, made.seen, 0)
+        write(made.game, made.shape, made.seen, 0, made.words)
+        unpack(made.shape, made.words, out[n])
+    return NONE_BAD
 
 
 @kernel

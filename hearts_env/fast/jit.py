@@ -1,24 +1,23 @@
-"""Marks on the functions that machine code can be made from, and card sets as single numbers.
+"""Marks on the functions that machine code can be made from, and what these call in place of numpy's functions.
 
-As they stand they are Python, and run as such on the plain numbers of one table; see `one_table`.
+As they stand they are Python, and run as such on the plain numbers of one table: see `single.OneTable`.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from hearts_env.cards import Bytes
+from hearts_env.cards import Bytes, card_bit, card_count, highest_card, lowest_card, nth_card
+from hearts_env.cards import Number as Number
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
-Number: TypeAlias = Any
-"""One number of whatever width, where the rest of the library has an array of them."""
 inner_functions: list[Callable[..., Any]] = []
 """What becomes a part of the kernels that call it."""
 called_functions: list[Callable[..., Any]] = []
@@ -35,11 +34,36 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         nonlocal compiled
         if compiled is None:
-            # By name, since numba may not be there, and stands to the right of the functions that it compiles.
-            compiled = importlib.import_module("hearts_env.fast.numba_backend").compiled(function)
+            compiled = backend().compiled(function)
         return compiled(*args, **kwargs)
 
     return run
+
+
+class Backend(Protocol):
+    """What makes kernels run."""
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A kernel as it is to be called."""
+
+    def unpacked(self, arguments: Any) -> Any:
+        """See `unpacked`."""
+
+
+def compile_by(load: Callable[[], Backend]) -> None:
+    """Name what loads the backend when a kernel is first called.  It raises ImportError where there is none."""
+    _loaders[:] = [load]
+
+
+def backend() -> Backend:
+    """What makes kernels run.  Raises ImportError where there is nothing that can."""
+    if not _backends:
+        _backends.append(_loaders[0]())
+    return _backends[0]
+
+
+_loaders: list[Callable[[], Backend]] = []
+_backends: list[Backend] = []
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
@@ -64,26 +88,9 @@ def stands_for(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Calla
     return mark
 
 
-def bit(card: Number) -> Number:
-    """The set that holds just this card."""
-    return 1 << card
+# -- what kernels call: numba's backend has instructions of the processor for these ------------------------------------
 
-
-def count(cards: Number) -> Number:
-    """How many members the set has."""
-    return cards.bit_count()
-
-
-def zeros_below(cards: Number) -> Number:
-    """The lowest member of the set."""
-    return (cards & -cards).bit_length() - 1
-
-
-def nth(cards: Number, at: Number) -> Number:
-    """The member of the set that has so many below it; see `cards.nth`."""
-    for _ in range(at):
-        cards &= cards - 1
-    return zeros_below(cards)
+bit, count, zeros_below, highest, nth = card_bit, card_count, lowest_card, highest_card, nth_card
 
 
 def at(place: Number) -> Number:
@@ -96,15 +103,28 @@ def wide(number: Number) -> Number:
     return number
 
 
-def highest(cards: Number) -> Number:
-    """The highest member of the set."""
-    return cards.bit_length() - 1
-
-
 def set_bits(array: Bytes, place: Number, word: Number) -> None:
     """Put the 64 bits of a number as bytes of 0 and 1 at this place and the next 63, all within the array."""
-    as_bytes = np.array([word & _WORD], "<u8").view(np.uint8)
+    # A word may have run over: only its lowest 64 bits count.
+    as_bytes = np.array([int(word) & _WORD], "<u8").view(np.uint8)
     array[place : place + 64] = np.unpackbits(as_bytes, bitorder="little")
 
 
 _WORD = 2**64 - 1
+
+
+# -- arguments that stay unpacked --------------------------------------------------------------------------------------
+
+
+def unpacked(arguments: T) -> Any:
+    """What a kernel is handed in place of `arguments`, a NamedTuple, and passes to `pick_up`.
+
+    To hand over tens of arrays takes longer than the work of a turn, so they are left in memory as the processor has
+    them.  It holds addresses of arrays: keep `arguments` as long as it.
+    """
+    return backend().unpacked(arguments)
+
+
+def pick_up(memory: Any, kind: type[T]) -> T:
+    """In a kernel: the arguments of this class that `unpacked` left in `memory`."""
+    return memory  # type: ignore[no-any-return]  # as Python runs it, they are handed over as they are

@@ -1,52 +1,33 @@
-"""One table, played faster than as a batch of one: Python runs the kernels on its numbers, one at a time."""
+"""One table, played faster than as a batch of one: the kernels run as Python on its numbers, or compiled."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Bytes
-from hearts_env.executor import executed
-from hearts_env.fast.encode import Shape, shape, write
-from hearts_env.fast.step import Game, Tables, game, legal_at, pick_at, play_at
+from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, Bytes, Number
+from hearts_env.executor import executed, override
+from hearts_env.fast.encode import Encoder, Shape, encoder, shape, unpack, write
+from hearts_env.fast.jit import kernel, pick_up, unpacked
+from hearts_env.fast.step import Game, Tables, finish, game, legal_at, pick_at, play_at, step_at, tables
 from hearts_env.fast.view import Views, card_points_of, see
+from hearts_env.game import engine
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.engine import ALL, finish, score
 from hearts_env.game.state import DEAL_OVER, MOON, PASS, PLAY, State
 from hearts_env.game.view import seats_of_plays
-from hearts_env.observe.encode import WORD_BITS, Layout, unpack, write_order
+from hearts_env.observe.encode import WORD_BITS, Layout, write_order
+from hearts_env.observe.encode import unpack as unpack_words
 
 _WORD = 2**WORD_BITS - 1
-
-
-class Held(Protocol):
-    """The kernels on one table as machine code: see `held.Held`."""
-
-    layout: Layout
-
-    def legal(self) -> int:
-        """The set of legal actions of the seat to act."""
-
-    def step(self, action: int) -> None:
-        """Carry out a legal action."""
-
-    def encode(self, seat: int) -> Bytes:
-        """The encoding of a seat but for the order block, a fresh uint8 [bits]."""
-
-
-@executed
-def hold(lookup: Lookup, state: State, layout: Layout) -> Held | None:
-    """What runs the kernels as machine code on one table, where the compiled executor is chosen."""
-    return None
 
 
 class OneTable:
     """`engine.legal`, `engine.step`, `encode.encode_tables` and `rewards.points_so_far` for a State of one row.
 
-    The results are the same, as numbers in place of arrays of one.  Where the compiled executor is chosen, a table
-    that has been encoded goes on as machine code.
+    The results are the same, as numbers in place of arrays of one.  Where the compiled executor runs, a table that has
+    been encoded goes on as machine code.
     """
 
     def __init__(self, lookup: Lookup, state: State) -> None:
@@ -57,12 +38,12 @@ class OneTable:
         self._game = _plain_game(lookup)
         # What a seat sees, written anew for each: a dict takes the places of any array.
         self._seen: Any = Views._make({} for _ in Views._fields)
-        self._held: Held | None = None
+        self._compiled: Compiled | None = None
 
     def legal(self) -> int:
         """The set of legal actions of the seat to act; 0 when the deal is over."""
-        if self._held is not None:
-            return self._held.legal()
+        if self._compiled is not None:
+            return self._compiled.legal()
         return cast(int, legal_at(self._game, self.numbers, 0))
 
     def step(self, action: int) -> None:
@@ -70,14 +51,14 @@ class OneTable:
         phase = self.numbers.phase[0]
         if not 0 <= action < (NUM_ACTIONS if phase == MOON else NUM_CARDS):
             raise IndexError(f"action {action} is out of range in phase {phase}")
-        if self._held is not None:
-            self._held.step(action)
+        if self._compiled is not None:
+            self._compiled.step(action)
         elif phase == PASS:
             pick_at(self._game, self.numbers, 0, action)
         elif phase == MOON:
-            score(self.lookup, self.state, ALL, np.array([action]))
+            engine.score(self.lookup, self.state, engine.ALL, np.array([action]))
         elif phase == PLAY and play_at(self._game, self.numbers, 0, action):
-            finish(self.lookup, self.state, ALL)
+            engine.finish(self.lookup, self.state, engine.ALL)
 
     def points(self) -> list[int]:
         """The points of each seat so far in this deal; what the deal has added once it is over."""
@@ -87,9 +68,9 @@ class OneTable:
 
     def encode(self, layout: Layout, seat: int) -> Bytes:
         """What a seat knows as bytes, a fresh uint8 [F]."""
-        if self._held is None or self._held.layout is not layout:
-            self._held = hold(self.lookup, self.state, layout)
-        bits = self._encode(layout, seat) if self._held is None else self._held.encode(seat)
+        if self._compiled is None or self._compiled.layout is not layout:
+            self._compiled = compiled(self.lookup, self.state, layout)
+        bits = self._encode(layout, seat) if self._compiled is None else self._compiled.encode(seat)
         if not layout.order:
             return bits
         order = np.empty((1, layout.size - layout.bits), np.uint8)
@@ -103,7 +84,7 @@ class OneTable:
         see(self._game, self.numbers, 0, seat, self._seen, 0)
         write(self._game, made, self._seen, 0, words)
         # The writer leaves in a word what has run over into the next one, which 64 bits would lose.
-        return unpack(layout, np.array([word & _WORD for word in words], np.uint64).view(np.int64))
+        return unpack_words(layout, np.array([word & _WORD for word in words], np.uint64).view(np.int64))
 
     def copy(self) -> OneTable:
         """The same table, sharing nothing that changes."""
@@ -123,3 +104,82 @@ def _plain_shape(lookup: Lookup, seats: int) -> Shape:
 def _plain(value: Any) -> Any:
     """Python's numbers where there are numpy's."""
     return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+# -- compiled ----------------------------------------------------------------------------------------------------------
+
+
+class Compiled(Protocol):
+    """One table, and one layout of its encodings, played by machine code."""
+
+    layout: Layout
+
+    def legal(self) -> int:
+        """The set of legal actions of the seat to act."""
+
+    def step(self, action: int) -> None:
+        """Carry out a legal action."""
+
+    def encode(self, seat: int) -> Bytes:
+        """The encoding of a seat but for the order block, a fresh uint8 [bits]."""
+
+
+@executed
+def compiled(lookup: Lookup, state: State, layout: Layout) -> Compiled | None:
+    """The machine code for a table, where the compiled executor runs; else None.  state: of one row."""
+    return None
+
+
+class _Arguments(NamedTuple):
+    """What the kernels below take, of one table."""
+
+    encoder: Encoder
+    tables: State
+    row: Bytes  # uint8 [1, F]
+
+
+class _Kernels:
+    def __init__(self, lookup: Lookup, state: State, layout: Layout) -> None:
+        self.layout = layout
+        row = np.zeros((1, layout.size), np.uint8)
+        # Kept, since the memory holds the addresses of its arrays.
+        self._arguments = _Arguments(encoder(lookup, layout.seats), tables(state), row)
+        self._memory = unpacked(self._arguments)
+        self._bits = row[0, : layout.bits]
+
+    def legal(self) -> int:
+        return cast(int, _legal(self._memory))
+
+    def step(self, action: int) -> None:
+        if _step(self._memory, action):
+            finish(self._arguments.encoder.game, self._arguments.tables)
+
+    def encode(self, seat: int) -> Bytes:
+        _encode(self._memory, seat)
+        return self._bits.copy()
+
+
+@override(compiled)
+def _compiled(lookup: Lookup, state: State, layout: Layout) -> Compiled | None:
+    return _Kernels(lookup, state, layout)
+
+
+@kernel
+def _legal(memory: Any) -> Number:
+    one = pick_up(memory, _Arguments)
+    return legal_at(one.encoder.game, one.tables, 0)
+
+
+@kernel
+def _step(memory: Any, action: int) -> bool:
+    one = pick_up(memory, _Arguments)
+    return one.tables.phase[0] < DEAL_OVER and step_at(one.encoder.game, one.tables, 0, action)
+
+
+@kernel
+def _encode(memory: Any, seat: int) -> None:
+    one = pick_up(memory, _Arguments)
+    made = one.encoder
+    see(made.game, one.tables, 0, seat, made.seen, 0)
+    write(made.game, made.shape, made.seen, 0, made.words)
+    unpack(made.shape, made.words, one.row[0])

@@ -16,7 +16,7 @@ import pytest
 
 from hearts_env import executor
 from hearts_env.cards import choose, members
-from hearts_env.executor import EXECUTORS, VARIABLE, ExecutorError, use, using
+from hearts_env.executor import EXECUTORS, VARIABLE, ExecutorError, _places, executed, override, use, using
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import PRESETS, Rules
@@ -212,13 +212,69 @@ def test_every_module_that_kernels_take_code_from_is_watched() -> None:
     from hearts_env.fast import numba_backend as machine_code
 
     folder = Path(machine_code.__file__).parent
-    compiled_ones = ("jit", "step", "rollout", "view", "encode", "numba_backend", "unpacked")
+    loops = ("step", "rollout", "view", "encode", "worlds", "single")
+    compiled_ones = ("jit", "formulas", "compiler", "numba_backend", *loops)
     imports = {line for name in compiled_ones for line in (folder / f"{name}.py").read_text().splitlines()}
     words = [line.split() for line in imports if line.startswith("from hearts_env.")]
     top = folder.parent
     files = {path for _, module, _, name, *_ in words for path in (f"{module}/{name}", module)}
     named = {path.replace(".", "/").removeprefix("hearts_env/") for path in files}
+    named.discard("executor")  # it calls kernels, and is part of none
     assert {name for name in named if (top / f"{name}.py").is_file()} <= set(machine_code._SOURCES)
+
+
+# -- the registry ------------------------------------------------------------------------------------------------------
+
+
+@executed
+def doubled(number: int, times: int = 1) -> int:
+    return number * 2**times
+
+
+@needs_numba
+def test_an_override_runs_where_the_compiled_executor_is_chosen_and_nowhere_else() -> None:
+    @executed
+    def halved(number: int) -> int:
+        return number // 2
+
+    with using("compiled"):
+        assert halved(8) == 4, "nothing has been registered"
+
+        @override(halved)
+        def _(number: int) -> int:
+            return -number
+
+        assert halved(8) == -8
+    with using("numpy"):
+        assert halved(8) == 4
+    with pytest.raises(ExecutorError, match="has been overridden by"):
+        override(halved)(lambda number: number)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda number: number,
+        lambda number, times=2: number,
+        lambda count, times=1: count,
+        lambda number, *, times=1: number,
+        lambda times, number=1: number,
+    ],
+)
+def test_an_override_with_other_parameters_is_refused(other: Callable[..., int]) -> None:
+    with pytest.raises(ExecutorError, match=r"cannot take the place of test_executor\.doubled\(number, times=1\)"):
+        override(doubled)(other)
+    assert doubled(3) == 6
+
+
+def test_only_a_function_that_is_marked_can_be_overridden() -> None:
+    with pytest.raises(ExecutorError, match="random_pair is not marked executed"):
+        override(random_pair)
+
+
+def test_whatever_is_executed_in_the_library_has_an_override() -> None:
+    without = [run.__qualname__ for run, place in _places.items() if place.compiled is None]
+    assert [name for name in without if "<locals>" not in name] == ["doubled"]
 
 
 # -- choosing ----------------------------------------------------------------------------------------------------------
@@ -282,9 +338,9 @@ def test_what_older_sources_left_on_disk_is_thrown_away_even_where_it_names_clas
 
     Gone.__qualname__, Gone.__module__ = "Gone", kernels_view.__name__
     stamp = ("an older one", "of other sources")
-    old = machine_code._Index(cache_path=str(tmp_path), filename_base="kernel", source_stamp=stamp)
+    old = machine_code._Files(cache_path=str(tmp_path), filename_base="kernel", source_stamp=stamp)
     monkeypatch.setattr(kernels_view, "Gone", Gone, raising=False)
     old._save_index({(Gone,): "kernel.1.nbc"})
     assert old._load_index()
     monkeypatch.delattr(kernels_view, "Gone")
-    assert machine_code._Index(str(tmp_path), "kernel", ("now", "now"))._load_index() == {}
+    assert machine_code._Files(str(tmp_path), "kernel", ("now", "now"))._load_index() == {}

@@ -45,8 +45,6 @@ FILES = modules(ROOT)
 GRAPH = imports(FILES)
 """The modules of ours that each one imports."""
 KNOWN = {
-    "hearts_env.executor": {"hearts_env.fast.compiled"},
-    "hearts_env.fast.jit": {"hearts_env.fast.numba_backend"},
     "hearts_train.run.session": {"hearts_train.ppo"},
 }
 """Arrows that go up or close a circle.  None may be added, and the list is to be empty."""

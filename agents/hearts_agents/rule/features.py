@@ -54,13 +54,13 @@ def count(sets: Number) -> Number:
 def some(sets: Number) -> Number:
     """Mask: the set has members (the number isn't 0)."""
     # By way of bytes, since numpy has no quick way from bool to int32 and on to its negative.
-    return (-(sets != 0).view(np.int8)).astype(np.int32)
+    return (-np.not_equal(sets, 0).view(np.int8)).astype(np.int32)
 
 
 def top(sets: Number) -> Number:
     """The highest member of each set, as a set of one; of an empty set, the empty set."""
     # A float without its fraction is a power of two.
-    return (sets.astype(np.float64).view(np.int64) & _POWER).view(np.float64).astype(np.int64)
+    return (np.asarray(sets, np.float64).view(np.int64) & _POWER).view(np.float64).astype(np.int64)
 
 
 def bottom(sets: Number) -> Number:
