@@ -128,9 +128,13 @@ class Lookup:
         return lookup, (self.rules,)
 
 
+def lookup(rules: Rules | Lookup) -> Lookup:
+    """The Lookup of `rules`; equal rules share one, and a Lookup is returned as it is."""
+    return rules if isinstance(rules, Lookup) else _compiled(rules)
+
+
 @lru_cache(maxsize=1024)
-def lookup(rules: Rules) -> Lookup:
-    """The Lookup of `rules`; equal rules share one."""
+def _compiled(rules: Rules) -> Lookup:
     deck = ALL_CARDS & ~rules.removed_set
     points = {parse_card(name): value for name, value in rules.card_points}
     penalty = card_set(card for card, value in points.items() if value > 0)

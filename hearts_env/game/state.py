@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import NO_CARD, NO_SEAT, NO_SUIT, Bools, Ints, Sets
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.rules import Rules
 
 PASS = 0
 """Seats pick the cards to pass."""
@@ -65,9 +66,10 @@ class State:
         return (getattr(self, name) for name in _NAMES)
 
     @staticmethod
-    def empty(lookup: Lookup, tables: int) -> State:
+    def empty(rules: Rules | Lookup, tables: int) -> State:
         """`tables` tables on which nothing has been dealt: the first deal will be number 0."""
-        seats, plays, tricks = lookup.num_players, lookup.num_plays, lookup.hand_size
+        game = lookup(rules)
+        seats, plays, tricks = game.num_players, game.num_plays, game.hand_size
 
         def full(shape: tuple[int, ...], value: int, dtype: type[np.generic]) -> NDArray[Any]:
             return np.full((tables, *shape), value, dtype)
