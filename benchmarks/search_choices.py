@@ -29,9 +29,9 @@ from hearts_agents.explain import picks_of
 from hearts_agents.net.agent import NetAgent
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.search import racing, rollouts
-from hearts_agents.search.candidates import Lines, pass_lines, play_lines
-from hearts_agents.search.racing import Race
-from hearts_agents.search.rollouts import Policies, outcomes
+from hearts_agents.search.candidates import CandidateActions, pass_candidates, play_candidates
+from hearts_agents.search.racing import RaceStats
+from hearts_agents.search.rollouts import RolloutPolicies, outcomes
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import count
 from hearts_env.game.compiled_rules import Lookup, lookup
@@ -69,12 +69,12 @@ class Variant:
     name: str
     worlds: int = 128
     first: int = racing.FIRST_BATCH
-    margin: float = racing.MARGIN
-    gate: float = racing.GATE
+    margin: float = racing.DROP_ERRORS
+    gate: float = racing.ACCEPT_ERRORS
     by: str = WHOLE
     """The kind of play-out."""
     least: float = 0.0
-    """Lines with less chance are left out."""
+    """Candidates with less chance are left out."""
 
 
 OF_RULE = (
@@ -116,14 +116,14 @@ class Kind:
     """The first is the one that others stand beside."""
 
     @property
-    def play_outs(self) -> dict[str, tuple[Policies, int]]:
+    def play_outs(self) -> dict[str, tuple[RolloutPolicies, int]]:
         """The kinds of play-outs that the variants need: who plays, and tricks up to the judge."""
-        found = {WHOLE: (Policies.of(self.base), 0)}
+        found = {WHOLE: (RolloutPolicies.of(self.base), 0)}
         for name in dict.fromkeys(variant.by for variant in self.variants):
             if name == BY_RULE:
-                found[name] = Policies.of(RuleAgent()), 0
+                found[name] = RolloutPolicies.of(RuleAgent()), 0
             elif name != WHOLE:
-                found[name] = Policies.of(self.base, cast(NetAgent, self.base).values), int(name.split()[0])
+                found[name] = RolloutPolicies.of(self.base, cast(NetAgent, self.base).values), int(name.split()[0])
         return found
 
 
@@ -153,39 +153,39 @@ def decisions(kind: Kind, first_id: int, deals: int, number: int, share: float) 
             open_ = (count(seen.legal) > 1) & (seen.picks * (seen.phase == PASS) == 0) & (seen.phase != MOON)
             for at in np.flatnonzero(open_ & (chance.random(len(rows)) < share)):
                 one = seen.take([at])
-                lines = _lines(kind.base, one)
-                if len(lines) > 1:
+                candidates = _lines(kind.base, one)
+                if len(candidates) > 1:
                     drawn = worlds(one, number)
                     values = {}
                     for name, (policies, tricks) in kind.play_outs.items():
-                        with patch.object(rollouts, "JUDGED_TRICKS", tricks):
-                            values[name] = _tried(info, policies, one, lines, drawn).astype(np.float32)
+                        with patch.object(rollouts, "LEAF_TRICKS", tricks):
+                            values[name] = _tried(info, policies, one, candidates, drawn).astype(np.float32)
                     whole, _ = kind.play_outs[WHOLE]
-                    truth = _tried(info, whole, one, lines, state.take(rows[[at]]))[:, 0]
-                    passing, likely = bool(one.phase[0] == PASS), _likely(kind.base, one, lines)
-                    yield Decision(int(ids[rows[at]]), passing, lines.moon, values, truth, likely)
+                    truth = _tried(info, whole, one, candidates, state.take(rows[[at]]))[:, 0]
+                    passing, likely = bool(one.phase[0] == PASS), _likely(kind.base, one, candidates)
+                    yield Decision(int(ids[rows[at]]), passing, candidates.moon, values, truth, likely)
             step(info, state, actions)
 
 
-def _lines(base: Agent, one: View) -> Lines:
-    shooter = Policies.of(base).shooter
+def _lines(base: Agent, one: View) -> CandidateActions:
+    shooter = RolloutPolicies.of(base).shooter
     if one.phase[0] == PASS:
-        return pass_lines(one, picks_of(base, one), picks_of(shooter, one))
-    return play_lines(one, base.act(one), shooter.act(one))
+        return pass_candidates(one, picks_of(base, one), picks_of(shooter, one))
+    return play_candidates(one, base.act(one), shooter.act(one))
 
 
-def _likely(base: Agent, one: View, lines: Lines) -> Numbers:
+def _likely(base: Agent, one: View, candidates: CandidateActions) -> Numbers:
     if one.phase[0] == PASS or not isinstance(base, NetAgent):
-        return np.ones(len(lines))
-    chances: Numbers = NetAgent(base.net, sample=True).probabilities(one)[0, lines.actions[:, 0]]
+        return np.ones(len(candidates))
+    chances: Numbers = NetAgent(base.net, sample=True).probabilities(one)[0, candidates.actions[:, 0]]
     return chances
 
 
-def _tried(info: Lookup, policies: Policies, one: View, lines: Lines, states: State) -> Numbers:
+def _tried(info: Lookup, policies: RolloutPolicies, one: View, candidates: CandidateActions, states: State) -> Numbers:
     """The viewer's payoff of each line in each state, float64 [K, W]."""
-    world, line = np.tile(np.arange(len(states)), len(lines)), np.repeat(np.arange(len(lines)), len(states))
-    paid = outcomes(info, policies, states, world, one.seat.repeat(len(line)), lines, line)
-    return paid.reshape(len(lines), -1)
+    world, line = np.tile(np.arange(len(states)), len(candidates)), np.repeat(np.arange(len(candidates)), len(states))
+    paid = outcomes(info, policies, states, world, one.seat.repeat(len(line)), candidates, line)
+    return paid.reshape(len(candidates), -1)
 
 
 # -- races -------------------------------------------------------------------------------------------------------------
@@ -195,10 +195,10 @@ def chosen(decision: Decision, variant: Variant) -> tuple[int, int]:
     """The line that a variant takes, and how many play-outs it takes for it."""
     size = len(decision.moon)
     none = np.zeros(size, np.bool_)
-    known = Race.of(Lines(np.zeros(size, np.int64), np.zeros((size, 1), np.int64), decision.moon, none))
+    known = RaceStats.of(CandidateActions(np.zeros(size, np.int64), np.zeros((size, 1), np.int64), decision.moon, none))
     known.alive &= (decision.likely >= variant.least) | known.leads
     done, batch = 0, min(variant.first, variant.worlds)
-    with patch.multiple(racing, MARGIN=variant.margin, GATE=variant.gate):
+    with patch.multiple(racing, DROP_ERRORS=variant.margin, ACCEPT_ERRORS=variant.gate):
         while done < variant.worlds and len(rows := np.flatnonzero(known.open())):
             known.add(rows, decision.values[variant.by][rows, done : done + batch].astype(np.float64))
             known.drop()

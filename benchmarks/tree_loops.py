@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.rule.kernels import action_of_state
-from hearts_agents.search.candidates import Lines
-from hearts_agents.search.kernels import decided, lay_out, settle
+from hearts_agents.search.candidates import CandidateActions
+from hearts_agents.search.kernels import copy_table, decided, settle
 from hearts_agents.search.payoffs import Numbers
 from hearts_env.cards import NUM_RANKS, QS_SET, Bools, Ints
 from hearts_env.fast.jit import Number, bit, inner, kernel, zeros_below
@@ -35,9 +35,9 @@ class Trees(NamedTuple):
     used: NDArray[np.int32]  # int32 [V]  edges
 
     @staticmethod
-    def of(lines: Lines, edges: int) -> Trees:
-        """Trees with nothing but their lines."""
-        sizes = np.bincount(lines.owner)
+    def of(candidates: CandidateActions, edges: int) -> Trees:
+        """Trees with nothing but their candidates."""
+        sizes = np.bincount(candidates.owner)
         shape = len(sizes), edges
         first, beside, seen, visits = np.zeros((4, *shape), np.int32)
         value, square = np.zeros((2, *shape))
@@ -47,7 +47,7 @@ class Trees(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """What the trees stand on: V viewers and K lines."""
+    """What the trees stand on: V viewers and K candidates."""
 
     seat: Ints  # int64 [V]  the viewer
     start: Ints  # int64 [V]  its first line
@@ -97,7 +97,7 @@ def grow(
         line = roots.start[v] + edge - 1
         way[0, 0], way[1, 0], depth, at = edge, me, 1, 0
         inside = seats != NONE and not roots.moon[line]
-        lay_out(game, worlds, n, one)
+        copy_table(game, worlds, n, one)
         going = one.phase[0] != MOON
         while going:
             turn: Number = np.int64(one.turn[0])

@@ -4,8 +4,8 @@
 
 Each iteration goes down one tree of the cards played, in a world that fits what the seat has seen: among the cards that
 are legal there it takes the one with the best upper bound (Cowling, Powley and Whitehouse 2012), each seat for its own
-payoff; where it leaves the tree, `rule` plays to the end.  Lines at the root, worlds, play-outs and the pass are those
-of `search`.  A variant and `search:128` meet the opponent on the same fresh deal ids, two seats each, in six seatings.
+payoff; where it leaves the tree, `rule` plays to the end.  Candidates at the root, worlds, roll-outs and the pass
+are as in `search`.  A variant and `search:128` meet the opponent on the same fresh deal ids, two seats each.
 Prints a line a variant; `docs/agents.md` has what came out.  It needs numba (`hearts_env[fast]`).
 """
 
@@ -22,10 +22,10 @@ from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.tables import rule_record
 from hearts_agents.search import racing
 from hearts_agents.search.agent import SearchAgent
-from hearts_agents.search.candidates import Lines
+from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.kernels import outcomes
 from hearts_agents.search.payoffs import Numbers, cards_that_count
-from hearts_agents.search.racing import Race
+from hearts_agents.search.racing import RaceStats
 from hearts_agents.search.rollouts import shooting
 from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_env.cards import Ints
@@ -65,7 +65,7 @@ class Variant:
     prior: float = 0.0
     """The share of the base policy's card in PUCT; 0 for UCB1, which has none."""
     race: bool = False
-    """`search:128`'s own race between the lines, with a tree below each in place of its play-outs."""
+    """`search:128`'s own race between the candidates, with a tree below each in place of its play-outs."""
     iterations: int = 256
     """Play-outs for a decision, those to count from included; a race has as many as it takes."""
 
@@ -97,53 +97,60 @@ class TreeAgent(SearchAgent):
         for begin in range(0, len(view), VIEWS):
             rows = np.arange(begin, min(begin + VIEWS, len(view)))
             part = view.take(rows)
-            lines = self._play_lines(part, base[rows])
-            self.decisions += int((np.bincount(lines.owner) > 1).sum())
-            best = self._raced(part, lines).best() if self.variant.race else self._searched(part, lines)
-            actions[rows] = lines.actions[best, 0]
+            candidates = self._play_candidates(part, base[rows])
+            self.decisions += int((np.bincount(candidates.owner) > 1).sum())
+            best = self._raced(part, candidates).best() if self.variant.race else self._searched(part, candidates)
+            actions[rows] = candidates.actions[best, 0]
         return actions
 
-    def _searched(self, view: View, lines: Lines) -> Ints:
+    def _searched(self, view: View, candidates: CandidateActions) -> Ints:
         """The line to take in each view, int64 [N]."""
         variant = self.variant
         number = variant.iterations // 4 if variant.paired else variant.iterations
         times = variant.iterations - number * variant.paired
-        drawn, open_ = worlds(view, number), np.flatnonzero(np.bincount(lines.owner) > 1)
+        drawn, open_ = worlds(view, number), np.flatnonzero(np.bincount(candidates.owner) > 1)
         from_base = np.zeros((len(drawn), view.lookup.num_players))
         if variant.paired:
             row = (open_[:, None] * number + np.arange(number)).reshape(-1)
-            line, seat = lines.starts[row // number], view.seat[row // number]
-            points = outcomes(view.lookup, MINDS, drawn, row, seat, lines.actions[line], lines.moon[line])
+            line, seat = candidates.starts[row // number], view.seat[row // number]
+            points = outcomes(view.lookup, MINDS, drawn, row, seat, candidates.actions[line], candidates.moon[line])
             from_base[row] = payoff(view.lookup, points)
-        trees = Trees.of(lines, EDGES * variant.iterations)
+        trees = Trees.of(candidates, EDGES * variant.iterations)
         world = (open_[:, None] * number + np.arange(times) % number).reshape(-1)
-        self._grow(view, lines, trees, drawn, world, np.full(len(world), NO_LINE), from_base)
+        self._grow(view, candidates, trees, drawn, world, np.full(len(world), NO_LINE), from_base)
         self.iterations += len(open_) * variant.iterations
-        place = lines.owner, np.arange(len(lines)) - lines.first + 1
+        place = candidates.owner, np.arange(len(candidates)) - candidates.first + 1
         visits = trees.visits[place]
         mean = trees.value[place] / np.maximum(visits, 1)
         spread = (trees.square[place] - trees.value[place] * mean) / np.maximum(visits, 1) / np.maximum(visits - 1, 1)
-        gain, error = mean - mean[lines.first], np.sqrt(np.maximum(spread + spread[lines.first], 0))
-        leads = np.arange(len(lines)) == lines.first
-        passed = (visits > 0) & (gain > 0) & (gain >= racing.GATE * error)
+        gain, error = mean - mean[candidates.first], np.sqrt(np.maximum(spread + spread[candidates.first], 0))
+        leads = np.arange(len(candidates)) == candidates.first
+        passed = (visits > 0) & (gain > 0) & (gain >= racing.ACCEPT_ERRORS * error)
         score = np.where(passed, gain, np.where(leads, 0.0, -np.inf)) if variant.gate else visits
-        best: Ints = np.lexsort((-score, lines.owner))[lines.starts]
+        best: Ints = np.lexsort((-score, candidates.owner))[candidates.starts]
         return best
 
-    def _raced(self, view: View, lines: Lines) -> Race:
-        """The race of `search`, but what lines bring comes from the trees below them."""
-        trees = Trees.of(lines, EDGES * 3 * WORLDS)
+    def _raced(self, view: View, candidates: CandidateActions) -> RaceStats:
+        """The race of `search`, but what candidates evaluate comes from the trees below them."""
+        trees = Trees.of(candidates, EDGES * 3 * WORLDS)
 
-        def bring(drawn: State, world: Ints, line: Ints) -> Numbers:
+        def evaluate(drawn: State, world: Ints, line: Ints) -> Numbers:
             nothing = np.zeros((len(drawn), view.lookup.num_players))
-            return self._grow(view, lines, trees, drawn, world, line, nothing)
+            return self._grow(view, candidates, trees, drawn, world, line, nothing)
 
-        known = racing.race(view, lines, bring, WORLDS)
+        known = racing.race(view, candidates, evaluate, WORLDS)
         self.iterations += int(known.tried.sum())
         return known
 
     def _grow(
-        self, view: View, lines: Lines, trees: Trees, drawn: State, world: Ints, line: Ints, from_base: Numbers
+        self,
+        view: View,
+        candidates: CandidateActions,
+        trees: Trees,
+        drawn: State,
+        world: Ints,
+        line: Ints,
+        from_base: Numbers,
     ) -> Numbers:
         """What I iterations pay the viewers, float64 [I].
 
@@ -151,14 +158,16 @@ class TreeAgent(SearchAgent):
         """
         info, variant, paid = view.lookup, self.variant, np.empty(len(world))
         # Where no line is given, `drawn` has worlds for every view.
-        owner = np.where(line == NO_LINE, world // (len(drawn) // len(view)), lines.owner[line])
+        owner = np.where(line == NO_LINE, world // (len(drawn) // len(view)), candidates.owner[line])
         grow(
             game(info),
             np.concatenate([rule_record(info, weights) for weights in MINDS]),
             tables(drawn),
             tables(State.empty(info, 1)),
             trees,
-            Roots(view.seat.astype(np.int64), lines.starts, np.ascontiguousarray(lines.actions), lines.moon),
+            Roots(
+                view.seat.astype(np.int64), candidates.starts, np.ascontiguousarray(candidates.actions), candidates.moon
+            ),
             Bound(variant.explore, variant.prior),
             variant.seats,
             cards_that_count(info),

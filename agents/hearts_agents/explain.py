@@ -1,4 +1,4 @@
-"""What an agent could do at a decision and what it thinks of that, in one form for all agents."""
+"""The candidate actions of a decision with an agent's estimates of them, in one form for all agents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Candidate:
     probability: float | None = None
     """With which the agent takes it."""
     reasons: tuple[tuple[str, float], ...] = ()
-    """What its worth is made of, in points."""
+    """The parts that its value is the sum of, in points, each with a name."""
 
 
 @runtime_checkable
@@ -41,7 +41,7 @@ class Explains(Agent, Protocol):
     """An agent that can say what its decisions are made from."""
 
     def explain(self, view: View, also: Ints | None = None) -> list[list[Candidate]]:
-        """What each of N views' decision is made from, the first candidate being what others are measured by.
+        """The candidates of each of N views' decision; gains are measured from the first of them.
 
         also: int64 [N, D], actions to be among the candidates.  Where there is one legal action the list is empty.  A
         pass is explained as a whole, whatever is picked already.
@@ -50,7 +50,7 @@ class Explains(Agent, Protocol):
 
 
 def explain(agent: Agent, view: View, also: Ints | None = None) -> list[list[Candidate]]:
-    """What any agent's decisions are made from: what it says itself, or else its probabilities; see `Explains`.
+    """The candidates of each view's decision: those that the agent explains (`Explains`), or else its probabilities.
 
     Agents that draw their actions say for a pass what they would draw.
     """

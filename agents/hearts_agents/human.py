@@ -52,7 +52,7 @@ class HumanAgent:
         self._names = names
 
     def act(self, view: View) -> Ints:
-        """What the person decides for each view in turn, int64 [N].  Raises LeftTableError (a ValueError)."""
+        """The person's action for each view in turn, int64 [N].  Raises LeftTableError (a ValueError)."""
         return np.array([self._decide(view.take(np.array([row]))) for row in range(len(view))], np.int64)
 
     def _decide(self, seen: View) -> int:
@@ -87,7 +87,7 @@ class HumanAgent:
         self._console.print(_table(seen, self._names))
 
     def called(self, seen: View, at: int) -> str:
-        """What the seat `at` places to the left of the viewer is called."""
+        """The name of the seat `at` places to the left of the viewer, for people."""
         return _called(seen, at, self._names)
 
     def _say(self, text: str) -> None:
@@ -153,7 +153,7 @@ def _why_not(seen: View, action: int) -> str:
 
 
 def passing_line(seen: View, names: Sequence[str] = ()) -> str:
-    """What was passed and received, until the first trick is over; "" after that."""
+    """The cards passed and received in a sentence, until the first trick is over; "" after that."""
     if seen.phase[0] == PASS or seen.offset[0] == 0 or seen.trick_no[0] > 0:
         return ""
     seats, offset = seen.lookup.num_players, int(seen.offset[0])
@@ -211,7 +211,7 @@ def _verb(seen: View) -> str:
 
 
 def _called(seen: View, at: int, names: Sequence[str]) -> str:
-    """What the seat `at` places to the left is called."""
+    """The name of the seat `at` places to the left, for people."""
     if at == 0:
         return "you"
     seat = (int(seen.seat[0]) + at) % seen.lookup.num_players

@@ -23,11 +23,11 @@ class RandomAgent:
         return choose(view.legal, uniform(view, self._seed))
 
     def probabilities(self, view: View) -> Policy:
-        """The same for every legal action, float64 [N, A]."""
+        """The probability of each action, float64 [N, A]: equal for all legal ones."""
         legal = members(view.legal, NUM_ACTIONS)
         result: Policy = legal / legal.sum(axis=1, keepdims=True)
         return result
 
     def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
-        """The same actions in one loop: see `hearts_env.match.agent.PlaysOn`."""
+        """Play as `act` does while a seat of `seats` (bool [N, P]) is to act; how many actions.  Changes `state`."""
         return play_random(lookup, state, seats, self._seed)

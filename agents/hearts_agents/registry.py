@@ -74,7 +74,7 @@ def _net_search(name: str, detail: str) -> Agent:
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
     worlds, seconds = _limits(name, limit)
-    search = SearchAgent(worlds, name, seconds=seconds, base=net, judge=net.values, to_win=net.net.spec.games)
+    search = SearchAgent(worlds, name, seconds=seconds, base=net, leaf_value=net.values, to_win=net.net.spec.games)
     return _soft(detail, search)
 
 

@@ -16,13 +16,13 @@ from hearts_env.game.rewards import payoff
 from hearts_env.game.scoring import is_over, lowest_seats, reset_exact, side_scores
 
 FITS = Path(__file__).with_suffix(".json")
-"""What `benchmarks/win_chance.py` has found."""
+"""The fitted curves, as `benchmarks/win_chance.py` has written them."""
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How leads and the distance to the target make chances; see `chances`.
+    """The parameters of `chances`: how leads and the distance to the target make a chance to win.
 
     Scores and distances are in packs, that is in what all penalty cards are worth together (26 points): so rules with
     other points for the cards, and another target, share a curve.
@@ -31,9 +31,9 @@ class Curve:
     base: float
     """A lead of so many packs makes a chance e times as large when the target is reached all but in name."""
     growth: float
-    """How much more of a lead it takes, times the square root of the distance."""
+    """The further lead that it takes, times the square root of the distance."""
     step: float
-    """What having the smaller score counts on top, however small the lead: log odds, with no distance left."""
+    """Log odds that the smaller score adds, however small the lead, with no distance left."""
     reach: float
     """The lead at which the most of that has been gained."""
     fade: float
@@ -71,7 +71,7 @@ def win_chance(info: Lookup, scores: Ints) -> Numbers:
 
 
 def game_payoff(info: Lookup, scores: Ints, points: Ints) -> Numbers:
-    """How much a deal adds to each seat's chance to win the game, as points of a deal, float64 [N, P].
+    """The gain of each seat's chance to win the game by a deal, in points of a deal, float64 [N, P].
 
     scores: int64 [N, P] before the deal.  points: int64 [N, P], what it adds.  A point is what one more would cost a
     seat if all were level, as far from the target; far from it that is the `payoff`, as long as few points are made.
@@ -81,7 +81,7 @@ def game_payoff(info: Lookup, scores: Ints, points: Ints) -> Numbers:
 
 
 def payoff_at(info: Lookup, scores: Ints, points: Ints) -> Numbers:
-    """What a deal is worth to each seat at these scores, float64 [N, P]: the `payoff` where nobody has any points yet.
+    """The worth of a deal to each seat at these scores, float64 [N, P]: the `payoff` where nobody has points yet.
 
     Otherwise the `game_payoff`; before the first point a game is not to be told from a deal, and there the two are
     much the same.  scores, points: int64 [N, P], as there.
@@ -94,7 +94,7 @@ def payoff_at(info: Lookup, scores: Ints, points: Ints) -> Numbers:
 
 
 def competitors(info: Lookup) -> int:
-    """How many win or lose apart from each other: the seats, or with teams the sides."""
+    """The number of competitors: the seats, or with teams the sides."""
     return PARTNER if info.teams else info.num_players
 
 

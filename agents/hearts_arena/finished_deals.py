@@ -72,7 +72,7 @@ class Chunk:
 
     @staticmethod
     def from_bytes(content: bytes) -> Chunk:
-        """What `to_bytes` was given."""
+        """The finished deals that `to_bytes` has written."""
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             plain = {name: arrays[name] for name in arrays.files if not name.startswith(_COLUMN)}
             columns = {name.removeprefix(_COLUMN): arrays[name] for name in arrays.files if name.startswith(_COLUMN)}

@@ -1,4 +1,4 @@
-"""Who sits where: the lineups in which a tournament plays each deal id."""
+"""Formats of tournaments: the lineups in which each deal id is played."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DesignError(ValueError):
 
 
 def resolved(rules: Rules, entrants: int, asked: Format) -> Format:
-    """What `auto` stands for: a table where there are as many agents as seats, otherwise every pair."""
+    """The format that `auto` stands for: a table where there are as many agents as seats, otherwise every pair."""
     if asked == "auto":
         return "table" if entrants == rules.num_players and rules.teams is None else "roundrobin"
     return asked

@@ -117,7 +117,7 @@ class Ledger:
             _compare(self.path, written, about)
 
     def _file_is_foreign(self) -> bool:
-        """Does it begin with anything but (a part of) a frame?"""
+        """True if the file begins with anything but (a part of) a frame."""
         self._file.seek(0)
         return not _MAGIC.startswith(self._file.read(len(_MAGIC)))
 

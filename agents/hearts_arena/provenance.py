@@ -1,4 +1,4 @@
-"""What produced a number: the commit, the machine, and the versions of what ran on it."""
+"""The provenance of a number: the commit, the machine, and the versions of what ran on it."""
 
 from __future__ import annotations
 

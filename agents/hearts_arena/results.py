@@ -26,7 +26,7 @@ def to_json(
     online: Online | None = None,
     until: tuple[Question, Sequential] | None = None,
 ) -> dict[str, Any]:
-    """What the standings say, with what else was found out.  Needs at least one deal."""
+    """The content of `standings.json` from the standings and other results.  Needs at least one deal."""
     planned = standings.tournament
     about = planned.to_json()
     content: dict[str, Any] = {

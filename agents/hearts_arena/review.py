@@ -1,4 +1,4 @@
-"""What an agent would have done at every decision of a recorded deal, and what it cost not to."""
+"""A recorded deal reviewed by an agent: at every decision its own choice, and the loss of what was done."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Judged:
     when: str
     """`pass`, the number of the trick, or `moon`."""
     actions: tuple[int, ...]
-    """What was done: a card, all cards passed (lowest first), or the moon choice."""
+    """The action taken: a card, all cards passed (lowest first), or the moon choice."""
     candidates: list[Candidate]
 
     @property
     def chosen(self) -> Candidate:
-        """What the agent would have done."""
+        """The candidate that the agent would have chosen."""
         return next(each for each in self.candidates if each.chosen)
 
     @property
     def done(self) -> Candidate | None:
-        """What was done, if the agent has thought about it."""
+        """The candidate that was done, if the agent has considered it."""
         fitting = (each for each in self.candidates if tuple(sorted(each.actions)) == self.actions)
         return min(fitting, key=lambda each: not each.chosen, default=None)
 
@@ -88,7 +88,7 @@ def review(record: Record, agent: Agent, seats: tuple[int, ...] = ()) -> list[Ju
 
 
 def _done(info: Lookup, record: Record, seen: View, action: int) -> list[int]:
-    """What was decided here; [] where a pass was begun before, or broken off."""
+    """The action or the whole pass decided here; [] where a pass was begun before, or broken off."""
     if seen.phase[0] != PASS:
         return [action]
     cards = sorted(record.passes[int(seen.seat[0])])

@@ -1,4 +1,4 @@
-"""Holding a tournament: play, count, keep what is finished; stop when asked, when decided, or when something breaks."""
+"""Running a tournament: play, count, keep what is finished; stop when asked, when decided, or on a failure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Watcher = Callable[[Standings], None]
 
 @dataclass(frozen=True)
 class Options:
-    """How a tournament is held.  None of it changes the results, but that `until` may end it early."""
+    """Options of running a tournament.  None changes the results, but that `until` may end it early."""
 
     records: bool = False
     """Write records.jsonl."""
@@ -50,13 +50,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it."""
+    """The results of a tournament, and how it ended."""
 
     content: dict[str, Any] | None
-    """As in standings.json; None if no deal was finished."""
+    """The content of standings.json; None if no deal was finished."""
     finished: bool
     failure: ValueError | None
-    """What ended it early: an agent's error, or a full disk."""
+    """The error that ended it early: an agent's, or a full disk."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class _Run:
 
     @property
     def over(self) -> bool:
-        """Are all deals played that are needed?"""
+        """True once all deals are played that are needed."""
         decided = self.test is not None and self.test[1].verdict is not None
         return decided or self.standings.deals == self.standings.tournament.deals
 

@@ -22,7 +22,7 @@ ALONE_SECONDS = 4.0
 LOSSES = 5
 """So many times in a row workers may be gone before anything is finished."""
 _FASTER = 1.3
-"""What counts as faster, in deal ids a second, when a chunk has twice the size."""
+"""Ratio of deal ids a second that counts as faster, when a task has twice the size."""
 _AHEAD = 4
 """Chunks for each worker that may be finished before an earlier one is."""
 
@@ -108,7 +108,7 @@ class Schedule:
         return self._ready.pop(first, None)
 
     def _gaps(self, first: int, end: int) -> list[tuple[int, int]]:
-        """What the ledger lacks, the last first."""
+        """The spans that the ledger lacks, the last first."""
         gaps = []
         for begin, until in sorted(self._ledger.spans.items()) if self._ledger else []:
             if first <= begin < end:

@@ -24,7 +24,7 @@ WIN = math.lcm(*range(1, 8))
 MEASURES = ("payoff", "points", "win_share", "moon_rate")
 """All are means per seat and deal (with games: per seat and game)."""
 Company = tuple[tuple[int, int], ...]
-"""Who shares a table: (agent, seats) of each."""
+"""The agents that share a table: (agent, seats) of each."""
 Key = tuple[str, Company, int, int]
 """A column: what it counts, in which company, of which agent, compared with which."""
 
@@ -51,7 +51,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more payoff `agent` has than `other`, over the deal ids that both played."""
+    """The payoff of `agent` less that of `other`, over the deal ids that both played."""
 
     agent: str
     other: str
@@ -227,14 +227,14 @@ class Standings:
         return sum(count for count, met in self._rounds if met & set(companies))
 
     def _unit(self, name: str) -> int:
-        """What counts as 1 in the columns of a measure."""
+        """The number that stands for 1 in the columns of a measure."""
         return {"payoff": self.tournament.rules.num_players - 1, "win_share": WIN}.get(name, 1)
 
     def _column(self, kind: str, company: Company, agent: int = 0, other: int = 0) -> int:
         return self._columns.setdefault((kind, company, agent, other), len(self._columns))
 
     def _rows(self, chunk: Chunk) -> tuple[Ints, list[int]]:
-        """What the bootstrap and the tests need of each deal id: whole numbers [K, n], and their columns."""
+        """The rows of whole numbers that each deal id adds to the sums, int64 [K, n], and their columns."""
         sharing = np.maximum(chunk.winners.sum(axis=2, keepdims=True), 1)
         values = {
             "payoff": self._whole_payoff(chunk.points),

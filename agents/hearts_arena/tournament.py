@@ -30,7 +30,7 @@ from hearts_env.text.record import records_of
 MAX_TABLES = 4096
 """Tables that are played at once at most: more are no faster, and the results do not depend on it."""
 ROUNDS = 8
-"""Of a Swiss tournament, unless said otherwise: enough to order 2**8 agents."""
+"""Default rounds of a Swiss tournament: enough to order 2**8 agents."""
 _IDS_SALT = np.uint64(0x746F75726E616D65)
 """Keeps a tournament's deal ids apart from other ids hashed from small numbers."""
 _PILOT_SALT = 0x70696C6F74
@@ -64,7 +64,7 @@ class Tournament:
     field: tuple[int, ...] = ()
     """In a ladder, the place in `agents` of those who fill the other seats: one, or one for each."""
     rounds: int = 0
-    """Of a Swiss tournament; 0 for ROUNDS."""
+    """Rounds of a Swiss tournament; 0 for ROUNDS."""
     first_id: int | None = None
     """Play the deal ids from this one on, instead of ids hashed from the seed."""
     control: str = ""
@@ -96,12 +96,12 @@ class Tournament:
 
     @property
     def entrants(self) -> int:
-        """How many agents compete; those in `agents` beyond are a ladder's field."""
+        """The number of agents that compete; those in `agents` beyond are a ladder's field."""
         return min(self.field) if self.field else len(self.agents)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """What each agent is called in standings: its name, the second of that name `NAME#2`."""
+        """The label of each agent in standings: its name, the second of that name `NAME#2`."""
         seen: Counter[str] = Counter()
         labels = []
         for agent in self.agents:
@@ -179,7 +179,7 @@ class Tournament:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """What decides the results, in plain JSON values: two tournaments with the same are the same."""
+        """The settings that decide the results, in plain JSON values: two tournaments with equal ones are the same."""
         return {
             "agents": [agent.name for agent in self.agents],
             "rules": self.rules.changes(),

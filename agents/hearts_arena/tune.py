@@ -32,7 +32,7 @@ Numbers = NDArray[np.float64]
 SHARE, SMALLEST = 0.15, 0.1
 """A weight is moved by this share of itself, or by this at least."""
 STABLE = 0.602
-"""How the steps shrink with the rounds: the power that Spall gives for practice."""
+"""The power by which the steps shrink with the rounds: the one that Spall gives for practice."""
 MEMORY = 0.01
 """The share of the newest weights in the mean, once it is old."""
 
@@ -42,11 +42,11 @@ class Options:
     """Tune the weights of the rule agent by paired duplicate matches; Ctrl-C keeps the best so far."""
 
     out: Annotated[Path, tyro.conf.Positional]
-    """Where the best weights are written to, as JSON; `rule:OUT.json` plays them."""
+    """File for the best weights, as JSON; `rule:OUT.json` plays them."""
     start: Path | None = None
     """Weights to start from, as JSON; those of the agent if not given."""
     minutes: float = 10.0
-    """How long it takes."""
+    """Time limit."""
     deals: int = 1000
     """Deal ids in a round, each played in all seatings of two agents."""
     check_deals: int = 4000
@@ -54,7 +54,7 @@ class Options:
     check_every: int = 25
     """Rounds between these."""
     rate: float = 0.5
-    """How far the weights go for a payoff of one point, in their steps."""
+    """Step size: how far the weights move for a payoff of one point, in units of their perturbation."""
     only: tuple[str, ...] = ()
     """Names of the weights to tune; all if none is given."""
     rules: str = "standard"
@@ -72,7 +72,7 @@ class Space:
 
     @property
     def steps(self) -> Numbers:
-        """How much each weight is moved at once, float64 [W]."""
+        """The perturbation of each weight, float64 [W]."""
         values = np.array([getattr(self.start, name) for name in self.names])
         steps: Numbers = np.maximum(SHARE * np.abs(values), SMALLEST)
         return steps

@@ -1,4 +1,4 @@
-"""Where the deals of a tournament are played: in this process, in others, or on a Ray cluster."""
+"""Workers that play the deals of a tournament: this process, others, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Engine(Protocol):
     """Plays tasks, some at a time."""
 
     slots: int
-    """How many tasks are worked on at a time."""
+    """The number of tasks that are worked on at a time."""
     lost: tuple[type[Exception], ...]
-    """What a future raises when the worker is gone, so that the task should be given out again."""
+    """The errors that a future raises when its worker is gone, so that the task should be given out again."""
 
     def submit(self, task: Task) -> Future[bytes]:
         """Play it some time; the result is the chunk's bytes."""
@@ -119,7 +119,7 @@ class Processes:
         self._mine = threading.local()
         self._threads = ThreadPoolExecutor(workers, "tournament")
         self.pids: list[int] = []
-        """Of the workers that have been started."""
+        """Process ids of the workers that have been started."""
 
     def submit(self, task: Task) -> Future[bytes]:
         """Hand it to the next process that is free."""
@@ -233,7 +233,7 @@ def cores() -> int:
 
 
 def _serve(spec: Spec, line: Connection, lifeline: Connection) -> None:
-    """What a worker process does.  Ctrl-C is the parent's business; when its end of the lifeline goes, we go."""
+    """Play tasks in a worker process.  Ctrl-C is the parent's business; when its end of the lifeline goes, we go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_hang_on, args=(lifeline,), daemon=True).start()
     with contextlib.suppress(EOFError, OSError):  # the other end of the line may go before the lifeline does

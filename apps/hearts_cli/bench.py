@@ -105,7 +105,7 @@ class Bench:
         return rows
 
     def _plans(self, games: Sequence[Rules]) -> list[Plan]:
-        """What there is to measure; with a note, less what needs a module that is missing."""
+        """The plans to measure, without those that need a missing module, for which it prints a note."""
         from hearts_bench.layers import DEFAULT_LAYERS
         from hearts_env.executor import available
 

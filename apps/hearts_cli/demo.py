@@ -11,7 +11,7 @@ from hearts_cli.bench import Bench
 from hearts_cli.tournament import INTERRUPTED
 
 RUN = Path("runs") / "demo"
-"""Where everything is written; what an earlier demo left there is removed."""
+"""The folder for all files; those of an earlier demo in it are removed."""
 OPPONENTS = ("random", "rule")
 """Whom the network meets, two seats each."""
 

@@ -211,7 +211,7 @@ def _any_of(mask: Any, random: np.random.Generator) -> int:
 
 
 def _gymnasium(function: str, **arguments: Any) -> Any:
-    """What gymnasium makes of our id.  Raises ImportError where it does not know it."""
+    """The gymnasium environment of our id.  Raises ImportError where gymnasium does not know it."""
     gymnasium = importlib.import_module("gymnasium")
     importlib.import_module("hearts_env")
     if ENV_ID not in gymnasium.registry:

@@ -1,4 +1,4 @@
-"""What is to be measured of the layers, and measuring it by turns."""
+"""Plans of what to measure of the layers, and their measurement by turns."""
 
 from __future__ import annotations
 

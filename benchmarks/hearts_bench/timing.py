@@ -21,7 +21,7 @@ _ROUND_IDS = 1 << 32
 
 @dataclass(frozen=True)
 class Work:
-    """What was done."""
+    """The work of one turn."""
 
     deals: int
     decisions: int
@@ -47,7 +47,7 @@ NOTHING = Work(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Run:
-    """What was done, in how many seconds on the clock, and how many of work for one core."""
+    """The work of one turn, with its seconds on the clock and its seconds of one core."""
 
     work: Work
     clock: float

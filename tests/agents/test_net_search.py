@@ -15,8 +15,8 @@ from hearts_agents import AgentError, make
 from hearts_agents.net.agent import SHIPPED, Net, NetAgent
 from hearts_agents.net.weights import read_net
 from hearts_agents.search.agent import SearchAgent
-from hearts_agents.search.candidates import Lines
-from hearts_agents.search.rollouts import JUDGED_TRICKS, Policies, outcomes, play_out
+from hearts_agents.search.candidates import CandidateActions
+from hearts_agents.search.rollouts import LEAF_TRICKS, RolloutPolicies, outcomes, roll_out
 from hearts_env.cards import cards_in, count
 from hearts_env.executor import use_threads
 from hearts_env.game.compiled_rules import lookup
@@ -58,8 +58,8 @@ def test_play_outs_of_a_network_are_the_games_that_it_plays(plays: int) -> None:
     state, agent = after(dealt(Rules(), np.arange(24) * 4 + 3), plays), net()
     seen, tried = view(INFO, state), state.copy()
     actions = agent.act(seen)[:, None]
-    judged = play_out(INFO, tried, seen.seat, actions, np.zeros(24, np.bool_), Policies.of(agent))
-    assert np.isnan(judged).all()
+    at_leaf = roll_out(INFO, tried, seen.seat, actions, np.zeros(24, np.bool_), RolloutPolicies.of(agent))
+    assert np.isnan(at_leaf).all()
     assert payoff(INFO, tried.points) == pytest.approx(payoff(INFO, to_the_end(state, agent).points))
 
 
@@ -76,7 +76,7 @@ def test_a_line_that_ends_the_deal_is_worth_what_the_network_has_learned_a_deal_
     choices = np.flatnonzero(count(seen.legal) > 1)
     with_scores, search = seen.take(choices), make(f"net+search:4:{tmp_path}")
     found = [each.payoff for row in search.explain(with_scores) for each in row]  # type: ignore[attr-defined]
-    points = SearchAgent(4, base=net(), judge=net().values, to_win=False).explain(with_scores)
+    points = SearchAgent(4, base=net(), leaf_value=net().values, to_win=False).explain(with_scores)
     assert (found == [each.payoff for row in points for each in row]) is not games
 
 
@@ -88,15 +88,17 @@ def test_a_judge_is_asked_at_the_viewers_next_choice_after_the_tricks_and_its_wo
         asked.append(seen)
         return 1000.0 + seen.seat
 
-    lines = Lines(np.arange(24), agent.act(view(INFO, state))[:, None], np.arange(24) % 2 == 1, np.zeros(24, np.bool_))
+    candidates = CandidateActions(
+        np.arange(24), agent.act(view(INFO, state))[:, None], np.arange(24) % 2 == 1, np.zeros(24, np.bool_)
+    )
     every = np.arange(24)
-    found = outcomes(INFO, Policies.of(agent, judge), state, every, seat, lines, every)
+    found = outcomes(INFO, RolloutPolicies.of(agent, judge), state, every, seat, candidates, every)
     told = found >= 1000
-    assert (told & ~lines.moon).any()
-    assert not (told & lines.moon).any(), "a plan for the moon is played to its end"
+    assert (told & ~candidates.moon).any()
+    assert not (told & candidates.moon).any(), "a plan for the moon is played to its end"
     assert (found[told] == 1000 + seat[told]).all()
     for seen in asked:
-        assert (seen.count // INFO.num_players >= 14 // INFO.num_players + JUDGED_TRICKS).all()
+        assert (seen.count // INFO.num_players >= 14 // INFO.num_players + LEAF_TRICKS).all()
         assert (count(seen.legal) > 1).all()
         assert (seen.turn == 0).all()
 
@@ -110,9 +112,9 @@ def test_in_a_pass_the_judge_is_asked_some_tricks_into_the_play() -> None:
 
     assert (state.phase == PASS).all()
     picks = np.array([cards_in(int(hand))[:3] for hand in state.hands[:, 0]])
-    play_out(INFO, state, np.zeros(8, np.int64), picks, np.zeros(8, np.bool_), Policies.of(agent, judge))
+    roll_out(INFO, state, np.zeros(8, np.int64), picks, np.zeros(8, np.bool_), RolloutPolicies.of(agent, judge))
     assert sum(map(len, asked)) > 0
-    assert all((seen.count // INFO.num_players >= JUDGED_TRICKS).all() for seen in asked)
+    assert all((seen.count // INFO.num_players >= LEAF_TRICKS).all() for seen in asked)
     # The cards that were to be passed are gone, but for those that have come back by other hands.
     for seen in asked:
         assert (count(seen.picks) == INFO.pass_count).all()

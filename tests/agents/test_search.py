@@ -11,8 +11,8 @@ from test_agents import VARIANTS, dealt
 from hearts_agents import AgentError, make
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.search.agent import SearchAgent
-from hearts_agents.search.candidates import Lines, kinds
-from hearts_agents.search.rollouts import Policies, outcomes, play_out
+from hearts_agents.search.candidates import CandidateActions, kinds
+from hearts_agents.search.rollouts import RolloutPolicies, outcomes, roll_out
 from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, lowest, parse_card
 from hearts_env.executor import use_threads, using
 from hearts_env.game.compiled_rules import lookup
@@ -97,18 +97,18 @@ def test_play_outs_of_the_base_policy_are_the_games_it_plays() -> None:
         seen, end, tried = view(info, state), state.copy(), state.copy()
         RuleAgent().play_on(info, end, np.ones(end.hands.shape, np.bool_))
         if count:
-            policies = Policies.of(RuleAgent())
+            policies = RolloutPolicies.of(RuleAgent())
             actions = RuleAgent().act(seen)[:, None]
-            play_out(info, tried, seen.seat, actions, np.zeros(40, np.bool_), policies)
+            roll_out(info, tried, seen.seat, actions, np.zeros(40, np.bool_), policies)
             assert np.array_equal(tried.points, end.points)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_compiled_play_outs_end_as_those_that_step_through_the_deal(variant: str) -> None:
-    """Lines at random times of random deals, for the moon and not, in worlds that fit."""
+    """Candidates at random times of random deals, for the moon and not, in worlds that fit."""
     pytest.importorskip("numba")
     rules = Rules.parse(variant)
-    info, policies = lookup(rules), Policies.of(RuleAgent())
+    info, policies = lookup(rules), RolloutPolicies.of(RuleAgent())
     state = dealt(rules, np.arange(6) * len(rules.pass_cycle))
     line = np.repeat(np.arange(12), 3)
     world = line // 2 * 3 + np.tile(np.arange(3), 12)
@@ -121,8 +121,8 @@ def test_the_compiled_play_outs_end_as_those_that_step_through_the_deal(variant:
             picks = [cards_in(int(hand))[-info.pass_count :] for hand in seen.hand]
             actions = np.array(picks) if passing else policies.base.act(seen)[:, None]
             moon = np.tile([False, True], 6)
-            lines = Lines(np.repeat(np.arange(6), 2), np.repeat(actions, 2, axis=0), moon, ~moon)
-            asked = (info, policies, worlds(seen, 3), world, seen.seat[line // 2], lines, line)
+            candidates = CandidateActions(np.repeat(np.arange(6), 2), np.repeat(actions, 2, axis=0), moon, ~moon)
+            asked = (info, policies, worlds(seen, 3), world, seen.seat[line // 2], candidates, line)
             quick = outcomes(*asked)
             with using("numpy"):
                 assert np.array_equal(outcomes(*asked), quick)

@@ -39,7 +39,7 @@ class ExecError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may do, and what happens when it does not."""
+    """The time that a program has to answer, and the consequence of a failure."""
 
     time_limit: float = 60.0
     """Seconds of silence while it owes answers: each answer gives it that long for the next one."""
@@ -230,7 +230,7 @@ class ExecAgent:
 
 @dataclass
 class _Batch:
-    """What is asked, and what has been answered."""
+    """The requests of one call of `act`, and the answers so far."""
 
     view: View
     actions: Ints

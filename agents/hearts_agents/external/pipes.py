@@ -17,7 +17,7 @@ class LineReader:
         self.ended = False
         """The other end has closed the pipe."""
         self.rest = b""
-        """What has arrived of a line that is not complete."""
+        """The beginning of a line that is not complete yet."""
 
     def read(self) -> list[bytes]:
         """The lines completed by what has arrived, without their ends; call it when there is something to read.

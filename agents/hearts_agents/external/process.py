@@ -182,7 +182,7 @@ class Process:
 
 
 def _prefix() -> list[str]:
-    """What goes before the arguments so that the program dies with us."""
+    """The words before the arguments that make the program die with this process."""
     # Linux sends the signal when the *thread* ends that has started the program: only the main one lives long enough.
     main = threading.current_thread() is threading.main_thread()
     if not sys.platform.startswith("linux") or not sys.executable or not main:

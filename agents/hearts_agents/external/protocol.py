@@ -52,7 +52,7 @@ def whole(name: str, value: object, low: int, high: int) -> int:
 
 
 def hello_line(rules: Rules) -> bytes:
-    """What opens a conversation: the protocol, and the fields of the rules that differ from the defaults."""
+    """The line that opens a conversation: the protocol, and the fields of the rules that differ from the defaults."""
     return _line({"hello": PROTOCOL, "rules": rules.changes()})
 
 

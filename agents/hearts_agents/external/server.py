@@ -27,7 +27,7 @@ class Answerer:
         """A bye was read, or a hello refused."""
 
     def answers(self, lines: list[bytes]) -> bytes:
-        """What answers these lines.
+        """The lines that answer these.
 
         Raises ProtocolError for a line that is no message, and what the agent raises.
         """

@@ -128,7 +128,7 @@ class NetAgent:
         return best
 
     def probabilities(self, view: View) -> Policy:
-        """What actions are drawn from, float64 [N, A]; without `sample` all of it on the most probable action."""
+        """The probability of each action, float64 [N, A]; without `sample` all of it on the most probable action."""
         if self._sample:
             chances: Policy = softmax(*self._logits(view)).astype(np.float64)
             chances /= chances.sum(axis=1, keepdims=True)
@@ -167,6 +167,6 @@ def net_agent(name: str) -> NetAgent:
 
 
 def weights_of(name: str) -> Path:
-    """Where the weights of such an agent are; a name without `net` in front is a path."""
+    """The path of the weights of an agent `net...`; a name without `net` in front is a path itself."""
     path = name.removesuffix(SAMPLE)
     return SHIPPED if path == "net" else Path(path.removeprefix("net:"))

@@ -1,4 +1,4 @@
-"""What a network's weights file says, read and checked without torch."""
+"""Weights files of networks, read and checked without torch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NetError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class NetSpec:
-    """What a network was made for, and its size; stands in the header of its weights file."""
+    """The rules and the size of a network; stands in the header of its weights file."""
 
     rules: Rules
     """The rules it was trained on."""
@@ -41,7 +41,7 @@ class NetSpec:
     reward_scale: float = 0.1
     """Reward per point of payoff in what its values foretell; files that don't say have this one."""
     games: bool = False
-    """Has it learned deals within games too? Its values there are of what `win_chance.payoff_at` says."""
+    """True if it was trained on deals within games too: its values there estimate `win_chance.payoff_at`."""
 
     @property
     def layout(self) -> Layout:
@@ -82,7 +82,7 @@ def weights_file(path: Path) -> Path:
 
 
 def read_net(path: Path) -> tuple[NetSpec, dict[str, Floats]]:
-    """What stands in a weights file, or in a run directory's last one: the network's kind, and its tensors by name.
+    """The spec and the tensors (float32, by name) of a weights file, or of the last one in a run directory.
 
     Raises NetError for a file that is missing, damaged, foreign, or of another encoding or shape.
     """

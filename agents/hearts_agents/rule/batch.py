@@ -69,32 +69,32 @@ def choose_card(lut: RuleTables, view: View) -> Ints:
     """The card to play for each view of the play phase, int64 [N]."""
     chosen = view.legal.copy()
     choices, leads = (view.legal & (view.legal - 1)) != 0, view.led == NO_SUIT
-    for here, options in ((choices & leads, _lead_candidates), (choices & ~leads, _follow_candidates)):
+    for here, candidates in ((choices & leads, _lead_candidates), (choices & ~leads, _follow_candidates)):
         rows = np.flatnonzero(here)
         if len(rows):
             batch = _batch_features(lut, view, rows)
-            cards = _best(lut, batch, options)
-            shoots = _moon_attempts(lut, batch)
-            if len(shoots):
-                cards[shoots] = _moon_cards(lut, batch, shoots)
+            cards = _best(lut, batch, candidates)
+            moons = _moon_attempts(lut, batch)
+            if len(moons):
+                cards[moons] = _moon_cards(lut, batch, moons)
             chosen[rows] = cards
     return _card(chosen)
 
 
-def worths(lut: RuleTables, view: View, cards: Sets) -> Ints:
-    """What the play of some legal cards is worth in one view of the play phase, int64 [C], in 1/UNIT of a point.
+def values(lut: RuleTables, view: View, cards: Sets) -> Ints:
+    """The value of playing some legal cards in one view of the play phase, int64 [C], in 1/UNIT of a point.
 
     cards: int64 [C], sets of one.
     """
     batch = _batch_features(lut, view, np.zeros(1, np.intp))
-    hands = _legal_suits(lut, batch)
-    hand = np.argmax(cards[:, None] & hands.own != 0, axis=1)
-    worth: Ints = _scores(lut, batch, hands, hand, cards).astype(np.int64)
+    suits = _legal_suits(lut, batch)
+    index = np.argmax(cards[:, None] & suits.own != 0, axis=1)
+    worth: Ints = _scores(lut, batch, suits, index, cards).astype(np.int64)
     return worth
 
 
-def shoots(lut: RuleTables, view: View) -> tuple[int, int] | None:
-    """Where the agent plays one view for the moon: tricks it expects to lose, and how many it may; in 1/UNIT."""
+def moon_attempt(lut: RuleTables, view: View) -> tuple[int, int] | None:
+    """If the agent plays one view for the moon: the tricks that it expects to lose, and may lose, both in 1/UNIT."""
     batch, one = _batch_features(lut, view, np.zeros(1, np.intp)), np.zeros(1, np.intp)
     if not len(_moon_attempts(lut, batch)):
         return None
@@ -196,36 +196,36 @@ def _legal_suits(lut: RuleTables, batch: BatchFeatures) -> LegalSuits:
 Candidates: TypeAlias = Callable[[RuleTables, LegalSuits], list[Sets]]
 
 
-def _lead_candidates(lut: RuleTables, hands: LegalSuits) -> list[Sets]:
+def _lead_candidates(lut: RuleTables, suits: LegalSuits) -> list[Sets]:
     """The candidates of each suit as sets of one, each only once, in the order in which the first of equals is best."""
-    own = hands.own
+    own = suits.own
     low, high = bottom(own), top(either(own & ~(ABOVE_QUEEN | QS_SET), own))
     return [low, high & ~low, top(own & ABOVE_QUEEN) & ~(low | high)]
 
 
-def _follow_candidates(lut: RuleTables, hands: LegalSuits) -> list[Sets]:
-    own, over = hands.own, np.where(hands.follows, hands.winning, 0)
+def _follow_candidates(lut: RuleTables, suits: LegalSuits) -> list[Sets]:
+    own, over = suits.own, np.where(suits.follows, suits.winning, 0)
     under = own & ~over
     tame = either(over & ~QS_SET, over)
     duck, low, high = top(either(under & ~lut.bonus, under)), bottom(tame), top(tame)
-    least = bottom(np.where(hands.follows, under, under & HEARTS)) & ~duck
-    options = [duck, low, high & ~low, least, own & QS_SET & ~(duck | low | high | least)]
+    least = bottom(np.where(suits.follows, under, under & HEARTS)) & ~duck
+    offered = [duck, low, high & ~low, least, own & QS_SET & ~(duck | low | high | least)]
     if lut.bonus:
-        special = np.where(hands.follows, own & lut.bonus, 0)
-        options.append(special & ~(duck | low | high | least))
-    return options
+        special = np.where(suits.follows, own & lut.bonus, 0)
+        offered.append(special & ~(duck | low | high | least))
+    return offered
 
 
-def _best(lut: RuleTables, batch: BatchFeatures, options: Candidates) -> Sets:
+def _best(lut: RuleTables, batch: BatchFeatures, candidates: Candidates) -> Sets:
     """The best candidate of each table as a set of one, int64 [N]."""
-    hands = _legal_suits(lut, batch)
-    offered = np.stack(options(lut, hands))
+    suits = _legal_suits(lut, batch)
+    offered = np.stack(candidates(lut, suits))
     flat = np.flatnonzero(offered)
-    slot, hand = np.divmod(flat, len(hands.row))
-    card, row = offered.reshape(-1)[flat], hands.row[hand]
-    score = _scores(lut, batch, hands, hand, card).astype(np.int64)
+    slot, index = np.divmod(flat, len(suits.row))
+    card, row = offered.reshape(-1)[flat], suits.row[index]
+    score = _scores(lut, batch, suits, index, card).astype(np.int64)
     # The first of equals: suit by suit, and in a suit by the order of the options.
-    order = (score << ORDER_BITS) - (hands.suit[hand] * len(offered) + slot)
+    order = (score << ORDER_BITS) - (suits.suit[index] * len(offered) + slot)
     highest = np.full(len(batch.now.led), np.iinfo(np.int64).min)
     np.maximum.at(highest, row, order)
     chosen, best = np.empty(len(highest), np.int64), np.flatnonzero(order == highest[row])
@@ -236,27 +236,27 @@ def _best(lut: RuleTables, batch: BatchFeatures, options: Candidates) -> Sets:
 ORDER_BITS = 5
 
 
-def _scores(lut: RuleTables, batch: BatchFeatures, hands: LegalSuits, hand: Ints, card: Sets) -> Number:
-    """What the play of each candidate is worth, int32 [C].  hand: int64 [C], where in `hands` it is."""
-    row, facts = hands.row[hand], _take(hands.facts, hand)
+def _scores(lut: RuleTables, batch: BatchFeatures, suits: LegalSuits, index: Ints, card: Sets) -> Number:
+    """The value of playing each candidate, int32 [C].  index: int64 [C], its place in `suits`."""
+    row, facts = suits.row[index], _take(suits.facts, index)
     above, points = higher(facts, card), points_of(lut, card)
     gain = gain_of(lut, points, batch.now.best_seat[row])
-    score = ease(lut, hands.seen.stakes[hand], facts, card, above) + (gain << BITS)
-    won = np.flatnonzero(card & hands.winning[hand])
-    outlook = _card_outlook(lut, batch, hands, hand[won])
+    score = ease(lut, suits.seen.stakes[index], facts, card, above) + (gain << BITS)
+    won = np.flatnonzero(card & suits.winning[index])
+    outlook = _card_outlook(lut, batch, suits, index[won])
     wins = np.zeros(len(card), np.int32)
-    wins[won] = chance = _chance(lut, outlook, facts, hands.seen.kept[hand], card, above, won)
+    wins[won] = chance = _chance(lut, outlook, facts, suits.seen.kept[index], card, above, won)
     score[won] -= chance * (gain[won] + points[won] + outlook.falls + outlook.cost)
     score >>= BITS
     over = np.flatnonzero(card[won] & ABOVE_QUEEN)
     if len(over):
         high = _take((outlook.share, outlook.receiver, card[won], chance), over)
-        score[won[over]] -= caught(lut, _take(hands.seen, hand[won[over]]), *high)
-    spades = np.flatnonzero(hands.suit[hand] == SPADE)
+        score[won[over]] -= caught(lut, _take(suits.seen, index[won[over]]), *high)
+    spades = np.flatnonzero(suits.suit[index] == SPADE)
     lead = batch.lead[row[spades]]
-    score[spades] += spade_worth(lut, _take(hands.seen, hand[spades]), card[spades], lead)
+    score[spades] += spade_worth(lut, _take(suits.seen, index[spades]), card[spades], lead)
     if lut.bonus:
-        score += for_bonus(lut, _take(hands.seen, hand), seats_later(lut, batch.now.played[row]), card, wins)
+        score += for_bonus(lut, _take(suits.seen, index), seats_later(lut, batch.now.played[row]), card, wins)
     if len(batch.foes):
         falls, bad = np.zeros(len(card), np.int32), np.zeros(len(card), np.int32)
         falls[won], bad[won] = outlook.falls, outlook.bad
@@ -269,31 +269,31 @@ def _scores(lut: RuleTables, batch: BatchFeatures, hands: LegalSuits, hand: Ints
 
 
 class CardOutlook(NamedTuple):
-    """What may come of candidates that win for now."""
+    """The outlook of candidates that win the trick for now."""
 
     row: Number
     falls: Number
     share: Number
-    """See `SuitOutlook`."""
+    """Later hands with the suit among all others with it, as in `SuitOutlook`."""
     receiver: Number
     cost: Number
     bad: Number
     """Not 0 where there is a penalty card in the trick."""
 
 
-def _card_outlook(lut: RuleTables, batch: BatchFeatures, hands: LegalSuits, hand: Ints) -> CardOutlook:
-    """For candidates of these hands, int64 [W]."""
-    may = np.flatnonzero(hands.winning)
-    row, seen = hands.row[may], _take(hands.seen, may)
+def _card_outlook(lut: RuleTables, batch: BatchFeatures, suits: LegalSuits, index: Ints) -> CardOutlook:
+    """The outlook of candidates in these suits, int64 [W] places in `suits`."""
+    may = np.flatnonzero(suits.winning)
+    row, seen = suits.row[may], _take(suits.seen, may)
     now = batch.now
     offset, voids, table, played, best_seat = (
         field[row] for field in (now.offset, now.voids, now.table, now.played, now.best_seat)
     )
     there = trick_features(lut, seen, offset, voids, table, played, best_seat)
-    comes = suit_outlook(lut, seen, there, _take(hands.facts, may), hands.suit[may])
-    place = np.empty(len(hands.row), np.intp)
+    comes = suit_outlook(lut, seen, there, _take(suits.facts, may), suits.suit[may])
+    place = np.empty(len(suits.row), np.intp)
     place[may] = np.arange(len(may))
-    return _take(CardOutlook(*comes, there.receiver, there.cost, there.row), place[hand])
+    return _take(CardOutlook(*comes, there.receiver, there.cost, there.row), place[index])
 
 
 def _chance(
@@ -344,7 +344,7 @@ def _moon_attempts(lut: RuleTables, batch: BatchFeatures) -> Ints:
 
 
 def _within(lut: RuleTables, hand: Sets, out: Sets, rows: Ints, limit: Number) -> Ints:
-    """Those of some rows where the hand loses no more tricks than its limit."""
+    """The rows of those given where the hand expects to lose no more tricks than its limit, int64."""
     lost = heart_losses(lut, hand[rows], out[rows])
     may = np.flatnonzero(lost <= limit)
     rows, left = rows[may], (limit - lost)[may]
@@ -390,7 +390,7 @@ def choose_pick(lut: RuleTables, view: View) -> Ints:
 
 
 def _pass_worth(lut: RuleTables, view: View, held: SuitToPass, cards: Sets, suit: int | None = None) -> Number:
-    """What it is worth to pass cards of a suit, or of each suit in its row, if None."""
+    """The value of passing cards of a suit, or of each suit in its row if None."""
     worth = pass_worth(lut, held, cards)
     if suit is None:
         worth[SPADE] += pass_spade(lut, view.legal, cards[SPADE])

@@ -1,4 +1,4 @@
-"""Why the rule agent plays what it plays: the worth of each card, and what that worth is made of."""
+"""Explanations of the rule agent: the value of each card, and the parts that it is the sum of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hearts_agents.explain import Candidate
-from hearts_agents.rule.batch import choose_card, shoots, worths
+from hearts_agents.rule.batch import choose_card, moon_attempt, values
 from hearts_agents.rule.tables import UNIT, rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import bit, cards_in
@@ -29,7 +29,7 @@ PARTS = {
     "their moon": ("stop", "feed", "spread", "keep_high", "keep_top", "keep_heart"),
     "bonus": ("hunt", "bonus_keep"),
 }
-"""What the worth of a card is made of, and the weights that are behind it; what is left is the trick's."""
+"""The parts of a card's value with the weights behind each; the rest is the trick's."""
 TRICK = "the trick"
 LITTLE = 0.005
 """Points that are not worth a word."""
@@ -39,16 +39,16 @@ def explain_play(info: Lookup, weights: Weights, view: View) -> list[Candidate]:
     """Every legal card of one view of the play phase, the chosen one first."""
     lut = rule_tables(info, weights)
     chosen = int(choose_card(lut, view)[0])
-    trial = shoots(lut, view)
+    trial = moon_attempt(lut, view)
     if trial:
         expected, limit = (number / UNIT for number in trial)
         reasons = (("expects to lose", expected), ("tries up to", limit))
         return [Candidate((chosen,), chosen=True, moon=True, reasons=reasons)]
     cards = cards_in(int(view.legal[0]))
     sets = bit(np.array(cards))
-    total = worths(lut, view, sets) / UNIT
+    total = values(lut, view, sets) / UNIT
     parts = {
-        name: total - worths(rule_tables(info, replace(weights, **dict.fromkeys(fields, 0.0))), view, sets) / UNIT
+        name: total - values(rule_tables(info, replace(weights, **dict.fromkeys(fields, 0.0))), view, sets) / UNIT
         for name, fields in PARTS.items()
     }
     parts[TRICK] = total - sum(parts.values())

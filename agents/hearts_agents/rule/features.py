@@ -1,4 +1,4 @@
-"""What the rule agent sees: the sets, chances and threats that its choices are made from.
+"""Features of a decision for the rule agent: the sets, chances and threats that its choices are made from.
 
 Every formula works on arrays and, unchanged, on the single numbers of a compiled loop.  Sets are int64 arrays, and a
 card to choose is a set of one; other numbers are int32 arrays, since the half is faster, and none is larger.  A
@@ -47,7 +47,7 @@ def at(table: Number, index: Number) -> Number:
 
 
 def count(sets: Number) -> Number:
-    """How many members each set has."""
+    """The number of members of each set."""
     return np.bitwise_count(sets).astype(np.int32)
 
 
@@ -65,16 +65,19 @@ def top(sets: Number) -> Number:
 
 def bottom(sets: Number) -> Number:
     """The lowest member of each set, as a set of one; of an empty set, the empty set."""
+    # A negative is the complement plus one: above the lowest member all bits differ, below it all are 0.
     return sets & -sets
 
 
 def less(first: Number, second: Number) -> Number:
     """Mask: the first number is less than the second."""
+    # The shift spreads the sign of the difference over all bits.
     return (first - second) >> SIGN
 
 
 def choice(mask: Number, first: Number, second: Number) -> Number:
     """The first where the mask is all ones, else the second."""
+    # x ^ (x ^ y) is y: the mask lets the difference through or not, without a branch.
     return second ^ ((first ^ second) & mask)
 
 
@@ -88,7 +91,7 @@ class Piles(NamedTuple):
     """The cards that the seats have taken; seats are counted from the viewer's, which is 0."""
 
     captured: Number
-    """Those of all seats."""
+    """The cards in all piles."""
     holders: Number
     """Bit `seat`: this seat has penalty cards."""
     spoils: Number
@@ -155,15 +158,15 @@ class HandFeatures(NamedTuple):
     out: Number
     """Cards in other hands, or dead."""
     unknown: Number
-    """Those of them that may be in any hand."""
+    """Those of `out` that may be in any other hand."""
     kept: Number
-    """Those known to be in the receiver's hand."""
+    """Cards known to be in the receiver's hand."""
     small: Number
     """Points of those that are out but for the queen's."""
     queen_out: Number
     """Mask: another hand has the queen."""
     stakes: Number
-    """How much danger is left."""
+    """The danger that is left, which every card's danger is multiplied by."""
     low_spade: Number
     """Worth of playing a spade below the queen."""
     high_spade: Number
@@ -214,22 +217,22 @@ def spade_lead(lut: RuleTables, s: HandFeatures) -> Number:
 
 
 class SuitFeatures(NamedTuple):
-    """What there is to know of a suit."""
+    """Features of a suit of the hand."""
 
     cards: Number
     own: Number
     rest: Number
     """Its cards that may be in any other hand."""
     number: Number
-    """How many these are."""
+    """The number of cards in `rest`."""
     short: Number
     """Worth of playing a card since the suit is short."""
     kind: Number
-    """Where the dangers of its cards begin."""
+    """The index at which the dangers of its cards begin."""
 
 
 def suit_features(lut: RuleTables, s: HandFeatures, suit: Number) -> SuitFeatures:
-    """What there is to know of a suit; suit: 0 to 3."""
+    """The features of a suit of the hand; suit: 0 to 3."""
     cards = at(lut.suit_sets, suit)
     own, rest = s.hand & cards, s.unknown & cards
     number = count(rest)
@@ -240,20 +243,20 @@ def suit_features(lut: RuleTables, s: HandFeatures, suit: Number) -> SuitFeature
 
 
 class TrickFeatures(NamedTuple):
-    """What there is to know of a trick that a card may win."""
+    """Features of the trick on the table, for cards that may win it."""
 
     later: Number
     """Seats that play to it after this one."""
     later_voids: Number
     """Bit 4 * seat + suit: the seat, which is one of those, has failed to follow the suit."""
     voids: Number
-    """The same for all seats."""
+    """Bit 4 * seat + suit: the seat has failed to follow the suit."""
     receiver: Number
     """Mask: the receiver of the pass is one of them."""
     receiver_voids: Number
     """Bit `suit`: it has failed to follow this suit."""
     row: Number
-    """Where the chances to win begin."""
+    """The index at which the chances to win begin."""
     cost: Number
     """Points on the table, with those for having to lead."""
     dump_small: Number
@@ -290,7 +293,7 @@ def trick_features(
 
 
 def seats_later(lut: RuleTables, played: Number) -> Number:
-    """How many seats play to the trick after the one to act.  played: cards played by all."""
+    """The number of seats that play to the trick after the one to act.  played: cards played by all."""
     return lut.others - (played - at(lut.tricks, played) * lut.players)
 
 
@@ -308,10 +311,10 @@ def _dump_small(lut: RuleTables, s: HandFeatures) -> Number:
 
 
 class SuitOutlook(NamedTuple):
-    """What may come of a card of a suit that wins for now."""
+    """The outlook of a card of a suit that wins the trick for now."""
 
     row: Number
-    """Where the chances to win with it begin."""
+    """The index at which the chances to win with it begin."""
     falls: Number
     """Points expected from the seats after this one, if it wins."""
     share: Number
@@ -319,7 +322,7 @@ class SuitOutlook(NamedTuple):
 
 
 def suit_outlook(lut: RuleTables, s: HandFeatures, t: TrickFeatures, facts: SuitFeatures, suit: Number) -> SuitOutlook:
-    """What may come of a card of a suit; facts: of the same suit."""
+    """The outlook of the cards of a suit; facts: of the same suit."""
     hands = lut.others - count((t.voids >> suit) & lut.seat_bits)
     void_later = count((t.later_voids >> suit) & lut.seat_bits)
     # The receiver follows where it is known to hold a card of the suit.
@@ -370,7 +373,7 @@ def moon_threat(lut: RuleTables, foe: Number, spoils: Number, played: Number, be
 
 
 def _step(odds: Number) -> Number:
-    """Where these log odds stand in the table of chances."""
+    """The index of these log odds in the table of chances."""
     step = odds >> (BITS - ODDS_BITS)
     step = step & ~less(step, 0)
     return step + ((ODDS - 1 - step) & less(ODDS - 1, step))

@@ -1,4 +1,4 @@
-"""The rule agent as compiled loops: the same formulas, one decision and one candidate after the other."""
+"""The rule agent as kernels: the formulas of its features, one decision and one candidate after the other."""
 
 from __future__ import annotations
 
@@ -170,7 +170,10 @@ def _situation_of_view(lut: RuleTables, views: View, n: int) -> Situation:
 
 
 def play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int:
-    """Play at every table for as long as a seat of `seats` is to act; see `RuleAgent.play_on`."""
+    """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act; how many actions.
+
+    Changes `state`.
+    """
     made = 0
     while True:
         made += _play_on(game(lookup), rule_record(lookup, weights), tables(state), np.ascontiguousarray(seats))
@@ -197,7 +200,7 @@ def _play_on(game: Game, luts: NDArray[np.void], tables: State, seats: Bools) ->
 
 @inner
 def action_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> Number:
-    """What the seat to act at table n picks or plays."""
+    """The card that the seat to act at table n picks or plays."""
     if tables.phase[n] == PLAY:
         return card_at(lut, _situation_of_state(game, lut, tables, n))
     turn = tables.turn[n]
@@ -232,7 +235,7 @@ def _situation_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> S
 
 
 NOTHING_COMES = SuitOutlook(np.int64(0), np.int64(0), np.int64(0))
-"""Of a suit in which no card wins for now: the formulas multiply it by no chance to win."""
+"""The outlook of a suit in which no card wins for now: the formulas multiply it by a chance of 0."""
 
 
 # -- one decision ------------------------------------------------------------------------------------------------------
@@ -290,7 +293,7 @@ def _worth(
     wins: Number,
     best_seat: Number,
 ) -> Number:
-    """What `hearts_agents.rule.batch.choose_card` computes."""
+    """The score of a candidate without the parts for spades and moons, as `rule.batch` has it."""
     points = points_of(lut, card)
     gain = gain_of(lut, points, best_seat)
     score = ease(lut, seen.stakes, facts, card, higher(facts, card)) + (gain << BITS)
@@ -333,7 +336,7 @@ def _follow_candidate(lut: RuleTables, own: Number, beats: Number, follows: Numb
 
 @inner
 def _within(lut: RuleTables, hand: Number, out: Number, limit: Number) -> Number:
-    """Does the hand lose no more tricks than this?"""
+    """True if the hand expects to lose no more tricks than the limit."""
     lost = heart_losses(lut, hand, out)
     return lost <= limit and lost + other_losses(lut, hand, out) <= limit
 

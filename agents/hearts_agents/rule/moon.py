@@ -1,4 +1,4 @@
-"""How the rule agent judges and plays a hand that may take every penalty card.
+"""The rule agent's plan to shoot the moon: whether a hand may take every penalty card, and its play.
 
 The formulas work on arrays and, unchanged, on the single numbers of a compiled loop.
 """
@@ -22,14 +22,14 @@ def losers(lut: RuleTables, hand: Number, out: Number, suit: Number) -> Number:
 
 
 def heart_losses(lut: RuleTables, hand: Number, out: Number) -> Number:
-    """Those in hearts, weighted, with the queen that another hand may keep."""
+    """Tricks that the hand expects to lose in hearts, weighted, with the queen that another hand may keep."""
     hearts = losers(lut, hand, out, HEART)
     queen = some(out & QS_SET) & ~some(hand & ABOVE_QUEEN & ~down(out & ABOVE_QUEEN))
     return hearts + ((hearts * lut.moon_heart) >> BITS) + (queen & lut.moon_queen)
 
 
 def other_losses(lut: RuleTables, hand: Number, out: Number) -> Number:
-    """Those in the other suits; never less than 0."""
+    """Tricks that the hand expects to lose in the other suits; never less than 0."""
     return losers(lut, hand, out, 0) + losers(lut, hand, out, 1) + losers(lut, hand, out, SPADE)
 
 
@@ -44,7 +44,7 @@ def limit_to_pass(lut: RuleTables, left: Number) -> Number:
 
 
 def lead_order(lut: RuleTables, s: HandFeatures, suit: Number) -> Number:
-    """How good it is to lead the highest card of a suit towards a moon."""
+    """The value of leading the highest card of a suit towards a moon; NEVER without one."""
     cards = s.legal & at(lut.suit_sets, suit)
     sure = some(cards & ~down(s.out & at(lut.suit_sets, suit)))
     order = (count(cards) << BITS) + (sure & SURE) - (some(cards & HEARTS) & lut.moon_lead_heart)
@@ -59,14 +59,17 @@ def spare(lut: RuleTables, s: HandFeatures, suit: Number) -> Number:
 
 
 def drop_order(lut: RuleTables, s: HandFeatures, suit: Number) -> Number:
-    """How good it is to throw away a card of a suit: most where the suit has most losers."""
+    """The value of throwing away a card of a suit: most where the suit has most losers; NEVER without one."""
     cards = spare(lut, s, suit)
     order = losers(lut, s.hand, s.out, suit) - (~some(cards & ~lut.penalty) & SURE >> 2)
     return choice(some(cards), order, NEVER | order & 0)
 
 
 def pass_order(lut: RuleTables, hand: Number, out: Number, suit: Number, is_heart: Number) -> Number:
-    """How good it is to pass the lowest card of a suit from a hand that is kept for a moon.  is_heart: a mask."""
+    """The value of passing the lowest card of a suit from a hand kept for a moon; NEVER without one.
+
+    is_heart: a mask.
+    """
     lost = losers(lut, hand, out, suit)
     lost = lost + (is_heart & (lost * lut.moon_heart) >> BITS)
     return choice(some(hand & at(lut.suit_sets, suit)), lost, NEVER | lost & 0)

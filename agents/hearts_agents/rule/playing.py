@@ -1,4 +1,4 @@
-"""How the rule agent values the play of a card: what it may cost against what it is good for.
+"""The rule agent's value of playing a card: its expected cost against its uses.
 
 The formulas work on arrays and, unchanged, on the single numbers of a compiled loop.  A card is a set of one.
 """
@@ -24,12 +24,12 @@ from hearts_env.cards import HEARTS, QS_SET
 
 
 def higher(facts: SuitFeatures, card: Number) -> Number:
-    """How many cards of the others are above it; facts: of its suit."""
+    """The number of cards of the others above a card; facts: of its suit."""
     return count(facts.rest & -(card << 1))
 
 
 def ease(lut: RuleTables, stakes: Number, facts: SuitFeatures, card: Number, above: Number) -> Number:
-    """What it is worth to be rid of a card, in 1/UNIT of 1/UNIT.
+    """The value of getting rid of a card, in 1/UNIT of 1/UNIT.
 
     stakes: how much danger is left.  above: the cards of the others above it.
     """
@@ -44,7 +44,7 @@ def points_of(lut: RuleTables, card: Number) -> Number:
 
 
 def gain_of(lut: RuleTables, points: Number, best_seat: Number) -> Number:
-    """What it is worth that the seat which is winning the trick gets a card of so many points."""
+    """The value of giving a card of so many points to the seat that is winning the trick."""
     gain = (points * lut.give) >> BITS
     if lut.teams:
         gain = choice(with_partner(best_seat), -gain, gain)
@@ -57,20 +57,20 @@ def wins_with(lut: RuleTables, row: Number, above: Number) -> Number:
 
 
 def known_wins(lut: RuleTables, kept: Number, facts: SuitFeatures, card: Number, wins: Number) -> Number:
-    """The same where the receiver of the pass plays later and holds cards that are known."""
+    """The chance to win the trick where the receiver of the pass plays later and holds known cards."""
     held = kept & facts.cards
     can_beat, can_duck = some(held & -(card << 1)), some(held & (card - 1))
     return (wins * at(lut.known, (can_beat & 1) | (can_duck & 2))) >> BITS
 
 
 def spade_worth(lut: RuleTables, s: HandFeatures, card: Number, lead: Number) -> Number:
-    """What the play of a spade is worth besides.  lead: what it is worth to lead one below the queen."""
+    """The part of a play's value that is special to spades.  lead: the value of leading one below the queen."""
     high, queen, low = some(card & ABOVE_QUEEN), some(card & QS_SET), some(card & BELOW_QUEEN)
     return (high & s.high_spade) + (queen & lut.queen_shed) + (low & (s.low_spade + lead))
 
 
 def caught(lut: RuleTables, s: HandFeatures, share: Number, receiver: Number, card: Number, wins: Number) -> Number:
-    """What the queen of spades that may fall under a card costs; 0 for all but spades above her.
+    """The expected cost of the queen of spades that may fall under a card; 0 for all but spades above her.
 
     share, receiver: see `SuitOutlook` and `TrickFeatures`.
     """
@@ -79,7 +79,7 @@ def caught(lut: RuleTables, s: HandFeatures, share: Number, receiver: Number, ca
 
 
 def for_bonus(lut: RuleTables, s: HandFeatures, later: Number, card: Number, wins: Number) -> Number:
-    """What cards that beat the bonus card are worth as such.  later: seats that play after this one."""
+    """The part of a play's value that concerns the bonus card.  later: seats that play after this one."""
     over = some(card & lut.over_bonus)
     chance = some(s.out & lut.bonus) & (later * lut.hunt)
     alive = some((s.out | s.hand) & lut.bonus)
@@ -96,7 +96,7 @@ def resist(
     above: Number,
     wins: Number,
 ) -> Number:
-    """What the play of a card is worth against the moon of another.
+    """The part of a play's value that works against the moon of another.
 
     falls: the points expected to fall after it.  bad: not 0 where there is a penalty card in the trick.
     """

@@ -15,20 +15,20 @@ from hearts_env.game.compiled_rules import ALL_ONES, Lookup
 UNIT = 1024
 """One point, or a chance of one."""
 COUNTS = NUM_RANKS + 1
-"""How many cards of a suit there can be: 0 to 13."""
+"""The number of different counts of a suit's cards: 0 to 13."""
 PLACES = COUNTS * COUNTS
-"""How many pairs of such numbers there are."""
+"""The number of pairs of such counts."""
 MAX_GUARDS = 3
 """More cards than this below a card of one's own protect it no better."""
 STANDARD_POINTS = 26
-"""What the penalty cards of the standard game make; the weights are in such points whatever the scoring."""
+"""Points of the standard game's penalty cards; the weights are in such points whatever the scoring."""
 STANDARD_QUEEN = 13
-"""What the queen of spades costs in it."""
+"""Points of the queen of spades in it."""
 MAX_TRICKS = NUM_CARDS // 2
 ODDS_STEPS = 16
 ODDS_RANGE = 8
 ODDS = 2 * ODDS_RANGE * ODDS_STEPS
-"""How many log odds are told apart, in steps of 1 / ODDS_STEPS from -ODDS_RANGE on."""
+"""The number of log odds in the table, in steps of 1 / ODDS_STEPS from -ODDS_RANGE on."""
 HEART, SPADE = 2, 3
 LOW_HEARTS = 4
 KINDS = np.array([0, 0, 1, 2, 0], np.int32)
@@ -159,7 +159,7 @@ def rule_tables(lookup: Lookup, weights: Weights) -> RuleTables:
 
 @lru_cache(maxsize=256)
 def rule_record(lookup: Lookup, weights: Weights) -> NDArray[np.void]:
-    """The same as one record, [1], for compiled loops: they take it by its address, whatever is in it."""
+    """The RuleTables as one record, [1], for kernels: they take it by its address, whatever is in it."""
     lut = rule_tables(lookup, weights)
     fields = [(name, *_kind(value)) for name, value in lut._asdict().items()]
     return np.array([tuple(lut)], np.dtype(fields, align=True))
@@ -292,7 +292,7 @@ def _for_moons(lookup: Lookup, w: Weights) -> Fields:
 
 
 def _queen(points: list[float]) -> float:
-    """What the queen of spades costs."""
+    """Points of the queen of spades; 0 if she is no penalty card."""
     return max(points[BLACK_MARIA], 0.0)
 
 
@@ -346,7 +346,7 @@ def _win(willing: float) -> FloatArray:
 
 
 def _exposure(low: float) -> FloatArray:
-    """How dangerous a card is by the numbers of higher and lower cards out: 1 the most, -low the least."""
+    """The danger of a card by the numbers of higher and lower cards out: 1 the most, -low the least; [14, 14]."""
     above, below = np.ogrid[:COUNTS, :COUNTS]
     return np.asarray((below - low * above) / (above + below + 1.0))
 

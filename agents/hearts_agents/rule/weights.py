@@ -33,22 +33,22 @@ class WeightsError(ValueError):
 
 @dataclass(frozen=True)
 class Weights:
-    """What the rule agent cares about, in points of the deal unless a line says otherwise.
+    """The rule agent's weights, in points of the deal unless a line says otherwise.
 
     The penalty cards are taken to make 26 points whatever the scoring.  Raises WeightsError (a ValueError) for a weight
     out of its range, see `limits`.
     """
 
     willing: float = 0.186
-    """Chance that a seat that could duck takes the trick all the same, where it holds a penalty card."""
+    """Chance that a seat that could duck takes the trick all the same, where the trick holds a penalty card."""
     willing_clean: float = 0.191
-    """The same where it holds none."""
+    """Chance that a seat that could duck takes the trick all the same, where the trick holds none."""
     known_over: float = 0.614
     """Chance that the receiver of the pass doesn't beat a card that it is known to be able to beat."""
     known_both: float = 0.381
-    """The same where it is known to be able to duck as well."""
+    """Chance that the receiver doesn't beat a card that it is known to be able to beat and to duck."""
     known_under: float = 0.822
-    """The same where it is only known to be able to duck."""
+    """Chance that the receiver doesn't beat a card that it is only known to be able to duck."""
     give: float = 0.407
     """Worth of putting one point on somebody else, in points."""
     tempo: float = 0.435
@@ -56,17 +56,17 @@ class Weights:
     dump_queen: float = 2.04
     """How much it counts that a void seat may discard the queen; 1 would be its bare expectation."""
     dump_known: float = 1.97
-    """The same for the receiver of the pass that is known to hold it."""
+    """How much it counts that the receiver of the pass may discard the queen that it is known to hold."""
     dump_small: float = 0.626
-    """The same for other penalty cards."""
+    """How much it counts that a void seat may discard another penalty card."""
     catch: float = 2.21
-    """The same for the queen that a later seat may play under a higher spade."""
+    """How much it counts that a later seat may play the queen under a higher spade."""
     shed: float = 1.97
     """Worth of getting rid of a card of clubs or diamonds that is sure to win one trick too many."""
     shed_heart: float = 2.23
-    """The same for hearts."""
+    """Worth of getting rid of a heart that is sure to win one trick too many."""
     shed_spade: float = 1.87
-    """The same for spades."""
+    """Worth of getting rid of a spade that is sure to win one trick too many."""
     low: float = 0.393
     """Worth of keeping a card that loses to everything, relative to these."""
     guard: float = 0.12
@@ -116,7 +116,7 @@ class Weights:
     keep_top: float = 4.0
     """Worth of holding the highest card of a suit back, times the chance of a moon."""
     keep_heart: float = 0.826
-    """The same for hearts, on top."""
+    """Worth of holding the highest heart back, on top of that, times the chance of a moon."""
     hunt: float = 0.15
     """Chance that a trick that could hold the bonus card does."""
     bonus_keep: float = 2.0
@@ -124,27 +124,27 @@ class Weights:
     pass_rank: float = 7.07
     """Passing: worth of the danger of a card of clubs or diamonds."""
     pass_rank_heart: float = 10.3
-    """Passing: the same for hearts."""
+    """Passing: worth of the danger of a heart."""
     pass_rank_spade: float = 14.2
-    """Passing: the same for spades."""
+    """Passing: worth of the danger of a spade."""
     pass_low: float = 0.671
     """Passing: worth of keeping a card that loses to everything, relative to these."""
     pass_guard: float = 1.89
-    """Passing: what each lower card of the suit takes off that."""
+    """Passing: what each lower card of the suit takes off the worth of passing a card."""
     pass_guard_heart: float = 1.85
-    """Passing: the same for hearts."""
+    """Passing: what each lower heart takes off the worth of passing a heart."""
     pass_void: float = 3.57
     """Passing: worth of the last card of a suit; less by its square for longer suits that the pass can empty."""
     pass_short: float = 14.3
-    """Passing: the same for suits that it can't empty."""
+    """Passing: worth of the last card of a suit; less by its square for longer suits that the pass can't empty."""
     pass_heart: float = -3.16
     """Passing: extra for hearts."""
     pass_heart_top: float = 0.401
     """Passing: extra for the ace of hearts, which stops moons."""
     pass_heart_king: float = 0.253
-    """Passing: the same for the king of hearts."""
+    """Passing: extra for the king of hearts."""
     pass_heart_queen: float = -0.512
-    """Passing: the same for the queen of hearts."""
+    """Passing: extra for the queen of hearts."""
     pass_heart_low: float = -6.21
     """Passing: extra for hearts up to the five."""
     pass_queen: float = 6.28

@@ -1,4 +1,4 @@
-"""What the search agent chooses between: cards to play, sets of cards to pass, and the plan to shoot the moon."""
+"""The candidate actions of the search agent: cards to play, sets of cards to pass, and the plan to shoot the moon."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from hearts_env.game.view import View
 
 
 @dataclass(frozen=True)
-class Lines:
-    """K lines of play for N views; those of one view stand together, what the base policy would do first."""
+class CandidateActions:
+    """K candidate actions for N views; those of one view stand together, the base policy's first."""
 
     owner: Ints  # int64 [K]  the row of the view, ascending from 0
-    actions: Ints  # int64 [K, D]  the viewer's own next actions
-    moon: Bools  # bool [K]  the viewer then plays for the moon, else as the base policy does
-    extra: Bools  # bool [K]  tried only to be told about: it is no choice, and changes nothing about the others
+    actions: Ints  # int64 [K, D]  the viewer's own next actions: a card, a moon choice, or all cards to pass
+    moon: Bools  # bool [K]  the viewer then plays for the moon, else by the base policy
+    extra: Bools  # bool [K]  only evaluated: it cannot be chosen, and changes nothing about the others
 
     def __len__(self) -> int:
         return len(self.owner)
 
     @property
     def starts(self) -> Ints:
-        """int64 [N]: the first line of each view."""
+        """int64 [N]: the first candidate of each view."""
         return np.flatnonzero(np.diff(self.owner, prepend=-1))
 
     @property
     def first(self) -> Ints:
-        """int64 [K]: the first line of the same view."""
+        """int64 [K]: the first candidate of the same view."""
         return self.starts[self.owner]
 
 
-Line = tuple[list[int], bool]
-"""Actions, and whether they are for the moon."""
+Plan = tuple[list[int], bool]
+"""The actions of a candidate, and whether they are for the moon."""
 
 
 def can_shoot(view: View) -> Bools:
-    """Are there moons, and has no opponent a penalty card?  bool [N]."""
+    """bool [N]: there are moons, and no opponent has taken a penalty card."""
     info = view.lookup
     if info.rules.moon == "none":
         return np.zeros(len(view), np.bool_)
@@ -49,34 +49,34 @@ def can_shoot(view: View) -> Bools:
     return can
 
 
-def play_lines(view: View, base: Ints, moon: Ints) -> Lines:
-    """A line for each kind of card (or moon choice) that is legal, and one for the moon while there may be one.
+def play_candidates(view: View, base: Ints, moon: Ints) -> CandidateActions:
+    """A candidate for each kind of card (or moon choice) that is legal, and one for the moon while there may be one.
 
-    base, moon: int64 [N], what these policies would do.
+    base, moon: int64 [N], the actions of these policies.
     """
     points, shoots = _points(view.lookup), can_shoot(view)
     barriers = view.out | view.table
-    lines: list[list[Line]] = []
+    candidates: list[list[Plan]] = []
     for row, first in enumerate(base.tolist()):
-        options = kinds(int(view.legal[row]), int(barriers[row]), points, first)
-        plain: list[Line] = [([card], False) for card in [first, *(card for card in options if card != first)]]
-        lines.append(plain + [([int(moon[row])], True)] * bool(shoots[row]))
-    return _joined(lines)
+        cards = kinds(int(view.legal[row]), int(barriers[row]), points, first)
+        plain: list[Plan] = [([card], False) for card in [first, *(card for card in cards if card != first)]]
+        candidates.append(plain + [([int(moon[row])], True)] * bool(shoots[row]))
+    return _joined(candidates)
 
 
-def pass_lines(view: View, base: Ints, moon: Ints) -> Lines:
-    """What the base policy would pass, the same with one card changed for another, and what it passes for a moon.
+def pass_candidates(view: View, base: Ints, moon: Ints) -> CandidateActions:
+    """The pass of the base policy, each with one card changed for another, and the pass for a moon, as candidates.
 
     base, moon: int64 [N, D], all picks of these policies.
     """
     points, shoots = _points(view.lookup), can_shoot(view)
-    lines: list[list[Line]] = []
+    candidates: list[list[Plan]] = []
     for row, picks in enumerate(base.tolist()):
         others = kinds(int(view.hand[row]) & ~card_set(picks), int(view.out[row]), points)
         changed = [[*picks[:at], card, *picks[at + 1 :]] for at in range(len(picks)) for card in others]
-        plain: list[Line] = [(each, False) for each in [picks, *changed]]
-        lines.append(plain + [(moon[row].tolist(), True)] * bool(shoots[row]))
-    return _joined(lines)
+        plain: list[Plan] = [(each, False) for each in [picks, *changed]]
+        candidates.append(plain + [(moon[row].tolist(), True)] * bool(shoots[row]))
+    return _joined(candidates)
 
 
 def kinds(actions: int, barrier: int, points: list[int], favourite: int = -1) -> list[int]:
@@ -97,28 +97,28 @@ def kinds(actions: int, barrier: int, points: list[int], favourite: int = -1) ->
     return found
 
 
-def with_also(lines: Lines, also: Ints) -> Lines:
-    """The same lines, and one that is extra for each view that had none such, in whatever order of its actions.
+def with_extra(candidates: CandidateActions, also: Ints) -> CandidateActions:
+    """The candidates with an extra one for each view that lacks these actions, in whatever order they are.
 
     also: int64 [N, D], its actions.
     """
-    there = (np.sort(lines.actions, axis=1) == np.sort(also, axis=1)[lines.owner]).all(axis=1) & ~lines.moon
-    missing = np.flatnonzero(np.bincount(lines.owner, there, len(also)) == 0)
-    owner = np.concatenate([lines.owner, missing])
+    same = (np.sort(candidates.actions, axis=1) == np.sort(also, axis=1)[candidates.owner]).all(axis=1)
+    missing = np.flatnonzero(np.bincount(candidates.owner, same & ~candidates.moon, len(also)) == 0)
+    owner = np.concatenate([candidates.owner, missing])
     order = np.argsort(owner, kind="stable")
-    return Lines(
+    return CandidateActions(
         owner=owner[order],
-        actions=np.concatenate([lines.actions, also[missing]])[order],
-        moon=np.concatenate([lines.moon, missing < 0])[order],
-        extra=np.concatenate([lines.extra, missing >= 0])[order],
+        actions=np.concatenate([candidates.actions, also[missing]])[order],
+        moon=np.concatenate([candidates.moon, missing < 0])[order],
+        extra=np.concatenate([candidates.extra, missing >= 0])[order],
     )
 
 
-def _joined(lines: list[list[Line]]) -> Lines:
-    sizes = [len(each) for each in lines]
-    flat = [line for each in lines for line in each]
-    return Lines(
-        owner=np.repeat(np.arange(len(lines)), sizes),
+def _joined(candidates: list[list[Plan]]) -> CandidateActions:
+    sizes = [len(each) for each in candidates]
+    flat = [plan for each in candidates for plan in each]
+    return CandidateActions(
+        owner=np.repeat(np.arange(len(candidates)), sizes),
         actions=np.array([actions for actions, _ in flat], np.int64),
         moon=np.array([moon for _, moon in flat], np.bool_),
         extra=np.zeros(len(flat), np.bool_),

@@ -1,4 +1,4 @@
-"""Play-outs of the search agent as a compiled loop: each line in its world, from a copy to the points of the deal."""
+"""Kernels of the roll-outs: each candidate in its world, from a copy of it to the points of the deal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ from hearts_env.game.state import MOON, PASS, PLAY, State
 
 
 def outcomes(
-    lookup: Lookup, minds: tuple[Weights, Weights], worlds: State, world: Ints, seat: Ints, actions: Ints, moon: Bools
+    lookup: Lookup, weights: tuple[Weights, Weights], worlds: State, world: Ints, seat: Ints, actions: Ints, moon: Bools
 ) -> Ints:
-    """The points of L deals played to their end, int64 [L, P]; `worlds` stays as it is.
+    """The points of L roll-outs, int64 [L, P], as `search.rollouts.roll_out` plays them; `worlds` stays as it is.
 
-    Plays as `hearts_agents.search.rollouts.play_out` does.  minds: how everybody plays, and how a seat with a line for
-    the moon does.  world: int64 [L], the row of `worlds` that each begins in.  seat, actions, moon: see there.
+    Args:
+        weights: of the roll-out policy, and of a viewer who plays for the moon.
+        world: int64 [L], the row of `worlds` that each begins in.
+        seat: int64 [L], the viewer's.
+        actions: int64 [L, D], the viewer's next ones.
+        moon: bool [L], the viewer then plays for the moon.
     """
     points = np.empty((len(world), lookup.num_players), np.int64)
-    luts = np.concatenate([rule_record(lookup, weights) for weights in minds])
+    luts = np.concatenate([rule_record(lookup, each) for each in weights])
     one = State.empty(lookup, 1)
     rules, cards = game(lookup), cards_that_count(lookup)
     _outcomes(rules, luts, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points)
@@ -47,25 +51,25 @@ def _outcomes(
     points: Ints,
 ) -> None:
     """Fill `points`.  one: a table to play on."""
-    for line in range(len(world)):
-        n, me, at = world[line], seat[line], 0
-        lay_out(game, worlds, n, one)
+    for k in range(len(world)):
+        n, me, at = world[k], seat[k], 0
+        copy_table(game, worlds, n, one)
         going = one.phase[0] != MOON
         while going:
             turn = one.turn[0]
             if turn == me and at < actions.shape[1]:
-                action: Number = actions[line, at]
+                action: Number = actions[k, at]
                 at += 1
             else:
-                action = action_of_state(game, luts[1 if moon[line] and turn == me else 0], one, 0)
+                action = action_of_state(game, luts[1 if moon[k] and turn == me else 0], one, 0)
             going = not step_at(game, one, 0, action)
             going = going and not decided(game, worth, one)
-        settle(game, worlds.scores[n], actions[line, 0], one, points[line])
+        settle(game, worlds.scores[n], actions[k, 0], one, points[k])
 
 
 @inner
-def lay_out(game: Game, worlds: State, n: Number, one: State) -> None:
-    """Lay table n out; in the pass, as it was before the first pick."""
+def copy_table(game: Game, worlds: State, n: Number, one: State) -> None:
+    """Copy table n to `one`; in the pass, as it was before the first pick."""
     passing = worlds.phase[n] == PASS
     for seat in range(game.num_players):
         one.hands[0, seat] = worlds.hands[n, seat]
@@ -85,7 +89,7 @@ def lay_out(game: Game, worlds: State, n: Number, one: State) -> None:
 
 @inner
 def decided(game: Game, worth: int, one: State) -> bool:
-    """Is a trick over, and has no hand a card left that could change the points?"""
+    """True once a trick is over and no hand has a card left that could change the points."""
     left = np.int64(0)
     for seat in range(game.num_players):
         left |= one.hands[0, seat]

@@ -1,4 +1,4 @@
-"""Lines of play followed to the end of the deal, or to where an estimate ends them, each in a world of its own."""
+"""Roll-outs: candidates played to the end of the deal, or up to a leaf value estimate, each in a world of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import LARGEST
-from hearts_agents.search.candidates import Lines
+from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.payoffs import Numbers, cards_that_count, payoffs
 from hearts_env.cards import Bools, Ints, lowest
 from hearts_env.executor import chosen
@@ -19,55 +19,63 @@ from hearts_env.game.state import PASS, PLAY, State
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent
 
-Judge = Callable[[View], Numbers]
-"""The payoff that each viewer may expect, in points, float64 [N]; it is asked where there is a choice to make."""
+LeafValue = Callable[[View], Numbers]
+"""A leaf value estimate: the expected payoff of each viewer in points, float64 [N], at decisions with a choice."""
 ROWS = 4096
-"""Tables played out in one go: what they take up fits into a processor's cache."""
-JUDGED_TRICKS = 3
-"""A judge ends a play-out at the viewer's next choice after so many tricks, the one that is being played included."""
+"""Roll-outs at a time: their tables fit into a processor's cache."""
+LEAF_TRICKS = 3
+"""A leaf value ends a roll-out at the viewer's next choice after so many tricks, the one under way included."""
 _CLOSER = RuleAgent()
-"""Plays on where nothing hangs on the cards any more."""
+"""Plays on where the points no longer depend on the cards."""
 
 
 @dataclass(frozen=True)
-class Policies:
-    """Who plays the worlds out."""
+class RolloutPolicies:
+    """The policies of the roll-outs, and the value at their end."""
 
     base: Agent
     shooter: RuleAgent
-    """The viewer's policy in lines for the moon."""
-    judge: Judge | None = None
-    """None: play-outs go on to the end of the deal."""
+    """The viewer's policy in candidates for the moon."""
+    leaf_value: LeafValue | None = None
+    """None: roll-outs go on to the end of the deal."""
     to_win: bool = False
-    """In the middle of a game a deal is worth what it adds to the chance to win; else it is worth its payoff.  A judge
-    should see it the same way."""
+    """In the middle of a game a deal is worth what it adds to the chance to win; else it is worth its payoff.  The
+    leaf value should be the same."""
 
     @staticmethod
-    def of(base: Agent, judge: Judge | None = None, to_win: bool = False) -> Policies:
-        """The policies of a search that starts from `base`."""
-        return Policies(base, shooting(base if isinstance(base, RuleAgent) else _CLOSER), judge, to_win)
+    def of(base: Agent, leaf_value: LeafValue | None = None, to_win: bool = False) -> RolloutPolicies:
+        """The policies of a search that deviates from `base`."""
+        return RolloutPolicies(base, shooting(base if isinstance(base, RuleAgent) else _CLOSER), leaf_value, to_win)
 
     @property
     def compiled(self) -> bool:
-        """Is there a compiled loop that plays these policies?"""
-        return chosen() == "compiled" and isinstance(self.base, RuleAgent) and self.judge is None
+        """True if there is a kernel for these policies, and the compiled executor runs."""
+        return chosen() == "compiled" and isinstance(self.base, RuleAgent) and self.leaf_value is None
 
 
 def shooting(base: RuleAgent) -> RuleAgent:
-    """A rule agent with its mind set on the moon: it tries as long as no opponent has a penalty card."""
+    """The rule agent with weights that always play for the moon, as long as no opponent has a penalty card."""
     always = replace(base.weights, moon_limit=LARGEST, moon_more=0, moon_late=0, moon_pass=LARGEST)
     return RuleAgent(always, f"{base.name}, for the moon")
 
 
 def outcomes(
-    info: Lookup, policies: Policies, worlds: State, world: Ints, seat: Ints, lines: Lines, line: Ints
+    info: Lookup,
+    policies: RolloutPolicies,
+    worlds: State,
+    world: Ints,
+    seat: Ints,
+    candidates: CandidateActions,
+    which: Ints,
 ) -> Numbers:
-    """The viewers' payoffs of L deals that are played out, float64 [L]; `worlds` stays as it is.
+    """The viewers' payoffs of L roll-outs, float64 [L]; `worlds` stays as it is.
 
-    world: int64 [L], the row of `worlds` that each begins in.  seat: int64 [L], whose line it is.  line: int64 [L],
-    which of `lines`.
+    Args:
+        world: int64 [L], the row of `worlds` that each begins in.
+        seat: int64 [L], the viewer's.
+        which: int64 [L], its candidate, a place in `candidates`.
     """
-    actions, moon = lines.actions[line], lines.moon[line]
+    actions, moon = candidates.actions[which], candidates.moon[which]
     if policies.compiled and isinstance(policies.base, RuleAgent):
         from hearts_agents.search import kernels
 
@@ -75,39 +83,39 @@ def outcomes(
         points = kernels.outcomes(info, minds, worlds, world, seat, actions, moon)
         return payoffs(info, policies.to_win, worlds.scores[world], points, seat)
     state = worlds.take(world)
-    judged = play_out(info, state, seat, actions, moon, policies)
+    at_leaf = roll_out(info, state, seat, actions, moon, policies)
     paid = payoffs(info, policies.to_win, worlds.scores[world], state.points, seat)
-    return np.where(np.isnan(judged), paid, judged)
+    return np.where(np.isnan(at_leaf), paid, at_leaf)
 
 
-def play_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: Policies) -> Numbers:
-    """Play all tables on: one seat its next actions, then everybody by policy.  Changes `state`.
+def roll_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: RolloutPolicies) -> Numbers:
+    """Play all tables on: one seat its candidate, then everybody by policy.  Changes `state`.
 
     seat: int64 [N].  actions: int64 [N, D].  moon: bool [N], the seat then plays for the moon, and to the end.
-    Returns what the judge has said, float64 [N]; NaN for the deals that are over.
+    Returns the leaf values, float64 [N]; NaN for the deals that are over.
     """
     passing = state.phase == PASS
     if passing.any():
         # Nobody sees the picks of others, so all may as well be made anew.
         state.picks[:], state.count[:], state.turn[:] = 0, 0, 0
-    tricks = np.where(passing, 0, state.count // info.num_players) + JUDGED_TRICKS
+    tricks = np.where(passing, 0, state.count // info.num_players) + LEAF_TRICKS
     own = np.arange(info.num_players) == seat[:, None]
     for column in actions.T:
         while len(others := np.flatnonzero(~state.over & (state.turn != seat))):
             _turn(info, state, others, policies.base)
         step(info, state, column)
-    judged, going = np.full(len(state), np.nan), np.arange(len(state))
+    at_leaf, going = np.full(len(state), np.nan), np.arange(len(state))
     while True:
         _close(info, state)
         if moon.any():
             policies.shooter.play_on(info, state, own & moon[:, None])
         going = going[~state.over[going]]
-        if policies.judge:
+        if policies.leaf_value:
             ends = _ends(info, state, going[state.turn[going] == seat[going]], tricks)
-            judged[ends] = policies.judge(view(info, state.take(ends)))
-            going = going[np.isnan(judged[going])]
+            at_leaf[ends] = policies.leaf_value(view(info, state.take(ends)))
+            going = going[np.isnan(at_leaf[going])]
         if len(going) == 0:
-            return judged
+            return at_leaf
         _turn(info, state, going, policies.base)
 
 
@@ -124,7 +132,7 @@ def _turn(info: Lookup, state: State, rows: Ints, base: Agent) -> None:
 
 
 def _ends(info: Lookup, state: State, rows: Ints, tricks: Ints) -> Ints:
-    """Which of these rows have played so many tricks (int64 [N]) and leave a choice to the seat to act."""
+    """Those of some rows that have played so many tricks (int64 [N]) and leave the seat to act a choice."""
     far = rows[(state.phase[rows] == PLAY) & (state.count[rows] >= tricks[rows] * info.num_players)]
     allowed = legal(info, state.take(far))
     ends: Ints = far[allowed & (allowed - 1) != 0]

@@ -1,1 +1,1 @@
-"""What a tournament shows to people: on the terminal, as HTML, as pictures."""
+"""Reports of a tournament for people: on the terminal, as HTML, as pictures."""

@@ -61,7 +61,7 @@ def html(content: dict[str, Any], drawn: dict[str, tuple[str, bytes]]) -> str:
 
 
 def markdown(content: dict[str, Any], drawn: dict[str, tuple[str, bytes]]) -> str:
-    """The same as Markdown, with the pictures in files beside it."""
+    """The report as Markdown, with the pictures in files beside it."""
     parts = ["# Hearts tournament", heading(content), *remarks(content)]
     for title, rows in _tables(content).items():
         lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]

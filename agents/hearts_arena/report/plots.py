@@ -23,7 +23,7 @@ _MOST = 40
 
 
 def pictures(content: Content) -> dict[str, tuple[str, bytes]]:
-    """Those that there is something to show in: name to title and PNG."""
+    """The plots that have something to show: name to title and PNG."""
     drawn = {}
     for name, (title, draw) in _PICTURES.items():
         figure = draw(content)
@@ -90,7 +90,7 @@ def differences(content: Content) -> Figure | None:
 
 
 def agreement(content: Content) -> Figure | None:
-    """How often two agents choose the same at the same decision."""
+    """A plot of how often two agents choose the same at the same decision."""
     if "agreement" not in content:
         return None
     found = content["agreement"]
@@ -101,7 +101,7 @@ def agreement(content: Content) -> Figure | None:
 
 
 def points(content: Content) -> Figure | None:
-    """How a deal's (or game's) points are distributed, a line an agent."""
+    """A plot of the distribution of a deal's (or game's) points, a line an agent."""
     lines = content["agents"][:8]
     figure = _figure(3.6)
     axis = figure.subplots()

@@ -1,4 +1,4 @@
-"""What a tournament shows on the terminal: progress and standings while it lasts, results at the end."""
+"""A tournament on the terminal: progress and standings while it lasts, results at the end."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def print_results(content: dict[str, Any]) -> None:
 
 
 def heading(content: dict[str, Any]) -> str:
-    """What was played, in a line."""
+    """A line that says which tournament was played."""
     from hearts_env.game.rules import Rules
 
     about = content["tournament"]
@@ -116,7 +116,7 @@ def heading(content: dict[str, Any]) -> str:
 
 
 def pair_sentence(pair: dict[str, Any]) -> str:
-    """How two agents compare."""
+    """A line that compares two agents."""
     p = pair["p_corrected"]
     tail = "" if p is None else f", p {p:.2g}" if p >= 1e-4 else ", p < 0.0001"
     return f"{pair['agent']} over {pair['other']}: {pair['payoff']:+.3f} payoff {bounds(pair['interval'])}{tail}"

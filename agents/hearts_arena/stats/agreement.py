@@ -1,4 +1,4 @@
-"""Do two agents decide alike?  Asked of all of them at the same decisions of a tournament's first deals."""
+"""How often two agents decide alike, all of them asked at the same decisions of a tournament's first deals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLES = 24
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often any two agents chose the same, of the decisions that left a choice."""
+    """The share of the decisions with a choice at which each two agents chose the same."""
 
     decisions: int
     shares: NDArray[np.float64]  # [agents, agents]

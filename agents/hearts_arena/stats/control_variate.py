@@ -21,7 +21,7 @@ FEATURES = ("moons", "squared points", "seats without points")
 
 
 def features(rules: Rules, baseline: Agent, ids: Ints, seed: int) -> Ints:
-    """What the baseline in all seats makes of each deal, less its mean over POOL other deals, times POOL.
+    """Features of each deal as the baseline in all seats plays it, less their mean over POOL other deals, times POOL.
 
     ids: int64 [K]; int64 [K, F].  The other ids are hashed from these, so that each row has an expectation of exactly
     zero and does not depend on other rows: with any coefficients it can be subtracted from any estimate.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hearts_env.cards import Ints
 
 REPLICATES = 1000
-"""Of the bootstrap."""
+"""Replicates of the bootstrap."""
 CONFIDENCE = 0.95
 FOLDS = 2
 """Halves of the deal ids: the coefficients for one come from the other."""
@@ -163,7 +163,7 @@ def _poisson() -> NDArray[np.uint8]:
 
 
 def _weights(seed: int, block: int) -> NDArray[np.uint8]:
-    """How often each replicate counts each deal id of a block: uint8 [B, _BLOCK]."""
+    """The count of each deal id of a block in each replicate: uint8 [B, _BLOCK]."""
     draws = np.random.default_rng([seed, block]).integers(0, 1 << 16, (REPLICATES, _BLOCK), np.uint16)
     weights: NDArray[np.uint8] = _poisson()[draws]
     return weights

@@ -22,11 +22,11 @@ from hearts_arena.tournament import Tournament
 ELO = 400 / math.log(10)
 """Points on Elo's scale for one unit of a log-strength: 400 points are odds of ten to one."""
 REPLICATES = 200
-"""Of the bootstrap, for intervals of ratings."""
+"""Replicates of the bootstrap, for intervals of ratings."""
 _SHRINK = 0.1
-"""Regularises choix, which otherwise has no answer where one agent has won everything."""
+"""The regularisation of choix, which otherwise has no answer where one agent has won everything."""
 _LINK = 0.001
-"""The same for two who have not met."""
+"""The regularisation between two agents who have not met."""
 MISSING = "ratings need {}: pip install 'hearts_env[tournament]'"
 
 
@@ -47,7 +47,7 @@ def adjusted(standings: Standings) -> dict[int, float]:
 
 
 def adjusted_ratings(standings: Standings) -> list[Rating]:
-    """The same with bootstrap intervals, the strongest first."""
+    """Payoffs adjusted for opponents with bootstrap intervals, the strongest agent first."""
     fit, replicates = _fitted(standings)
     return _listed(standings, fit, replicates)
 
@@ -140,7 +140,7 @@ def _fitted(standings: Standings) -> tuple[Floats, Floats]:
 
 
 def _wins(standings: Standings, agents: list[int]) -> tuple[Floats, Floats]:
-    """How often one finished ahead of another at a table, ties half: [n, n], and in replicates [B, n, n]."""
+    """The number of times one finished ahead of another at a table, ties half: [n, n]; and in replicates [B, n, n]."""
     size = len(agents)
     total, replicates = np.zeros((size, size)), np.zeros((REPLICATES, size, size))
     for i, a in enumerate(agents):

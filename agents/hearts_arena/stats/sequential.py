@@ -30,7 +30,7 @@ class UntilError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """Is the payoff of one agent above another's?"""
+    """The question whether the payoff of one agent is above another's."""
 
     agent: str
     other: str
