@@ -1,4 +1,4 @@
-"""The tests of the core run under both executors."""
+"""Executors: the tests marked `both_executors` run under each of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ import pytest
 
 from hearts_env.executor import EXECUTORS, _choice, using
 
-CORE = {"test_engine", "test_view", "test_encode", "test_worlds", "test_cases", "test_one_table"}
-"""Test modules; the others run under the executor that a user would get."""
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.module.__name__ in CORE:
+    if metafunc.definition.get_closest_marker("both_executors"):
         metafunc.fixturenames.append("executor")
         metafunc.parametrize("executor", EXECUTORS, indirect=True)
 

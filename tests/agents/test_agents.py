@@ -9,13 +9,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from deals import VARIANTS, dealt
 from hearts_agents import AGENTS, AgentError, make
 from hearts_agents.explain import explain
 from hearts_agents.search.agent import SearchAgent
-from hearts_env.cards import Ints, bit, card_set, cards_in
+from hearts_env.cards import bit, card_set, cards_in
 from hearts_env.game.compiled_rules import lookup
-from hearts_env.game.engine import deal, shuffle, step
-from hearts_env.game.rules import PRESETS, Rules
+from hearts_env.game.engine import step
+from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent, StochasticAgent
@@ -26,24 +27,6 @@ NAMES = ("random", "random:1", "rule", "search:3", "search:3?soft", "net", "net?
 """The agents that need nothing from outside; `net` is here one for any number of players, that has learned nothing."""
 NEEDING = {"exec", "human"}
 """Kinds of agents that need a program or a person: tests of their own."""
-VARIANTS = (
-    *PRESETS,
-    "moon=none,bonus_card=JD",
-    "bonus_card=TD,teams=fixed,team_moon=team",
-    "num_players=5,first_trick_points=allowed,pass_cycle=[2,0]",
-    "num_players=7,pass_count=5,no_tricks_bonus=-5",
-    'scoring={"7C":10,"AD":-4}',
-    'scoring={"QS":0,"KH":3},moon=auto',
-    "num_players=2,pass_count=1,pass_cycle=[1],trump=null",
-    "trump=H,sun_value=26",
-)
-
-
-def dealt(rules: Rules, ids: Ints) -> State:
-    info = lookup(rules)
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, ids), deal_no=ids % len(rules.pass_cycle), key=ids)
-    return state
 
 
 def redealt(state: State, rng: np.random.Generator) -> State:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from test_agents import dealt
 
+from deals import dealt
 from hearts_agents import AgentError, make
 from hearts_agents.net.agent import SHIPPED, Net, NetAgent
 from hearts_agents.net.weights import read_net

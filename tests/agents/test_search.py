@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from test_agents import VARIANTS, dealt
 
+from deals import VARIANTS, dealt
 from hearts_agents import AgentError, make
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.search.agent import SearchAgent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_agents import VARIANTS, dealt
 
 import win_chance as fit
+from deals import VARIANTS, dealt
 from hearts_agents import make
 from hearts_agents.search.agent import SearchAgent
 from hearts_agents.search.candidates import Lines

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_agents import dealt
 
+from deals import dealt
 from hearts_agents import make
 from hearts_agents.explain import explain
 from hearts_agents.rule.agent import RuleAgent

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_agents import dealt
 
 import benchmark_tables
 import comparison
@@ -21,6 +20,7 @@ import overhead
 import peers
 import tree_search
 from comparison import Entry
+from deals import dealt
 from hearts_agents import make
 from hearts_bench import plan as bench_plan
 from hearts_bench.layers import BenchError, check

@@ -26,6 +26,8 @@ from hearts_env.game.scoring import card_points, is_over, reset_exact, winners
 from hearts_env.game.state import MOON, PLAY, State
 from hearts_env.text.notation import NotationError, carry_out, parse_action, script
 
+pytestmark = pytest.mark.both_executors
+
 
 def cards(names: list[str]) -> list[int]:
     return [parse_card(name) for name in names]

@@ -16,6 +16,8 @@ from hearts_env.match.play_match import play
 from tables import random_actions, random_pair
 from witness import play_out
 
+pytestmark = pytest.mark.both_executors
+
 GROUPS = 150
 TABLES = 8
 

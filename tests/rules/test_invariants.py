@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from test_encode import as_sets
-from test_view import assert_same
 
 import oracle
+from encoding_blocks import as_sets
+from equality import assert_same_views
 from hearts_agents import make
 from hearts_env.cards import (
     ADD,
@@ -207,7 +207,7 @@ def test_a_batch_is_its_rows_one_by_one(seed: int) -> None:
             one = state.take(np.array([row]))
             assert legal(info, one)[0] == allowed[row]
             alone = view(info, one)
-            assert_same(alone, seen.take(np.array([row])))
+            assert_same_views(alone, seen.take(np.array([row])))
             np.testing.assert_array_equal(encode(shape, alone)[0], encoded[row])
             step(info, one, moment.actions[[row]])
             for mine, theirs in zip(one, after.take(np.array([row])), strict=True):
@@ -227,7 +227,7 @@ def test_only_deal_and_step_change_a_state(seed: int) -> None:
         encode(layout(moment.info, order=True), seen)
         for mine, theirs in zip(moment.state, before, strict=True):
             np.testing.assert_array_equal(mine, theirs)
-        assert_same(seen, seen_before)
+        assert_same_views(seen, seen_before)
 
 
 @often

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_encode import as_sets, decoded
-from test_view import play_some
 
+from deals import play_some
+from encoding_blocks import as_sets, decoded
 from hearts_agents import make
 from hearts_env import Rules
 from hearts_env.cards import ADD, NUM_SUITS, SUBTRACT, card_set, cards_in, choose, lowest, names_in, parse_card

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from hearts_env.cards import HEARTS, NUM_CARDS, QS_SET, Sets, cards_in, choose
+from encoding_blocks import as_sets, decoded
+from hearts_env.cards import HEARTS, NUM_CARDS, QS_SET, cards_in, choose
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import Rules
@@ -29,6 +30,8 @@ from hearts_env.observe.encode import (
 )
 from tables import random_actions, random_pair
 
+pytestmark = pytest.mark.both_executors
+
 
 def views(seed: int, groups: int) -> list[View]:
     """Views of the seat to act under random rules, from the first pick to the moon choice."""
@@ -41,17 +44,6 @@ def views(seed: int, groups: int) -> list[View]:
                 found.append(view(pair.lookup, pair.state))
             step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
     return found
-
-
-def as_sets(block: np.ndarray) -> Sets:
-    return (block.astype(np.int64) << np.arange(block.shape[-1])).sum(axis=-1)
-
-
-def decoded(shape: Layout, row: np.ndarray, name: str) -> np.ndarray:
-    """A block of one encoding, [size], or [seats, size] for a block about seats."""
-    block = next(block for block in shape if block.name == name)
-    values = row[shape[name]]
-    return values.reshape(shape.seats, block.per_seat) if block.per_seat else values
 
 
 def one_hot(values: np.ndarray) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import random
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from equality import assert_equal, assert_same_states, assert_same_views
 from hearts_env import executor
 from hearts_env.cards import choose, members
 from hearts_env.executor import EXECUTORS, VARIABLE, ExecutorError, _places, executed, override, use, using
@@ -21,7 +21,7 @@ from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import State
-from hearts_env.game.view import View, view
+from hearts_env.game.view import view
 from hearts_env.observe.encode import encode, encode_packed, layout
 from tables import random_pair
 
@@ -37,22 +37,6 @@ def by_both(function: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
         with using(name):
             results.append(function(*args))
     return results[0], results[1]
-
-
-def assert_equal(mine: np.ndarray, theirs: np.ndarray, what: str = "") -> None:
-    assert mine.dtype == theirs.dtype, what
-    np.testing.assert_array_equal(mine, theirs, what)
-
-
-def assert_same_states(mine: State, theirs: State, what: object) -> None:
-    for field in dataclasses.fields(State):
-        assert_equal(getattr(mine, field.name), getattr(theirs, field.name), f"{field.name}: {what}")
-
-
-def assert_same_views(mine: View, theirs: View) -> None:
-    for field in dataclasses.fields(View):
-        if field.name != "lookup":
-            assert_equal(getattr(mine, field.name), getattr(theirs, field.name), field.name)
 
 
 def step_some(state: State, info: Any, rows: np.ndarray, actions: np.ndarray) -> State:

@@ -18,6 +18,8 @@ from hearts_env.game.view import view
 from hearts_env.observe.encode import Layout, encode, layout
 from tables import random_actions, random_pair
 
+pytestmark = pytest.mark.both_executors
+
 
 def check(one: OneTable, batch: State, shape: Layout) -> None:
     """Compare everything that can be asked of a table with what the numpy executor says of a batch of one."""

@@ -8,6 +8,8 @@ import random
 import numpy as np
 import pytest
 
+from deals import play_some
+from equality import assert_same_views
 from hearts_env.cards import NO_CARD, cards_in
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import deal, shuffle, step
@@ -17,22 +19,7 @@ from hearts_env.game.view import View, view
 from hearts_env.observe.encode import encode, layout
 from tables import random_actions, random_pair
 
-
-def assert_same(mine: View, theirs: View) -> None:
-    for field in dataclasses.fields(View):
-        if field.name != "lookup":
-            np.testing.assert_array_equal(getattr(mine, field.name), getattr(theirs, field.name), field.name)
-
-
-def play_some(players: int, tables: int, steps: int, seed: int = 0, **fields: object) -> tuple[Rules, State]:
-    rules = Rules(num_players=players, **fields)  # type: ignore[arg-type]
-    info = lookup(rules)
-    state = State.empty(info, tables)
-    deal(info, state, shuffle(info, np.arange(tables)))
-    chance = random.Random(seed)
-    for _ in range(steps):
-        step(info, state, random_actions(chance, info, state))
-    return rules, state
+pytestmark = pytest.mark.both_executors
 
 
 def hide_and_seek(state: State, viewer: np.ndarray, chance: np.random.Generator) -> State:
@@ -71,7 +58,7 @@ def test_a_view_and_its_encoding_do_not_change_when_hidden_cards_do(players: int
         mine, theirs = view(info, state, seats), view(info, other, seats)
         # The leader's forced first card is known to nobody but the leader.
         mine.legal[state.turn != viewer] = theirs.legal[state.turn != viewer] = 0
-        assert_same(mine, theirs)
+        assert_same_views(mine, theirs)
         for pad in (False, True):
             shape = layout(info, pad=pad, order=True)
             np.testing.assert_array_equal(encode(shape, mine), encode(shape, theirs))

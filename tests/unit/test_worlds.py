@@ -7,8 +7,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from test_view import assert_same, play_some
 
+from deals import play_some
+from equality import assert_same_views
 from hearts_env.cards import NO_CARD, cards_in
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.engine import deal, legal, shuffle, step
@@ -17,6 +18,8 @@ from hearts_env.game.state import PASS, PLAY, State
 from hearts_env.game.view import view
 from hearts_env.game.worlds import worlds
 from tables import random_actions, random_pair
+
+pytestmark = pytest.mark.both_executors
 
 
 def check_past(info: Lookup, world: State) -> None:
@@ -48,7 +51,7 @@ def test_a_world_gives_the_same_view_and_could_have_been_played(seed: int) -> No
                 )
                 seen = view(pair.lookup, active, seats)
                 drawn = worlds(seen, 3)
-                assert_same(
+                assert_same_views(
                     view(pair.lookup, drawn, np.repeat(seen.seat, 3)), seen.take(np.repeat(np.arange(len(seen)), 3))
                 )
                 for row in np.flatnonzero(drawn.phase == PLAY)[::3]:
