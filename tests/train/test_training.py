@@ -44,7 +44,7 @@ from hearts_train.run.config import resumed  # noqa: E402
 from hearts_train.run.learning_curve import CurveError, plot  # noqa: E402
 from hearts_train.run.log import Report, read_metrics  # noqa: E402
 from hearts_train.run.session import SHOWN, shared_state  # noqa: E402
-from hearts_train.run.workers import Crew, CrewError  # noqa: E402
+from hearts_train.run.process_pool import Crew, CrewError  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
 
@@ -537,7 +537,7 @@ def test_a_crew_works_together_and_tells_who_failed_or_died() -> None:
 
 CREW = """
 import os, signal
-from hearts_train.run.workers import Crew
+from hearts_train.run.process_pool import Crew
 from hearts_train.run.stop import stop_requests
 class Worker:
     def __init__(self, rank):

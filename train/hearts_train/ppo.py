@@ -39,7 +39,7 @@ from hearts_train.run.evaluation import BEST, Clocks
 from hearts_train.run.log import Metrics, Report, Silence
 from hearts_train.run.session import BEST_ROW, MEAN, SHOWN, Run, begun, position, shared_state
 from hearts_train.run.stop import stop_requests
-from hearts_train.run.workers import Crew
+from hearts_train.run.process_pool import Crew
 
 if TYPE_CHECKING:
     from hearts_train.learn.compiled_update import FastNet

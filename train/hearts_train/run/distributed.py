@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from torch import Tensor
 from torch import distributed as dist
 
-from hearts_train.run.workers import CrewError
+from hearts_train.run.process_pool import CrewError
 
 T = TypeVar("T")
 _PATIENCE = datetime.timedelta(minutes=30)

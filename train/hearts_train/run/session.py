@@ -33,7 +33,7 @@ from hearts_train.run.config import TrainConfig
 from hearts_train.run.distributed import Team
 from hearts_train.run.evaluation import BEST, Clocks
 from hearts_train.run.log import Metrics, Report
-from hearts_train.run.workers import Crew
+from hearts_train.run.process_pool import Crew
 
 if TYPE_CHECKING:
     from hearts_train.ppo import Learner
