@@ -29,7 +29,7 @@ class Demo:
 
     def run(self) -> int:
         """Do one after the other; everything lands in runs/demo."""
-        from hearts_train import ppo
+        from hearts_train import TrainConfig, train
         from hearts_train.run import learning_curve
 
         print(
@@ -39,7 +39,7 @@ class Demo:
             f"All files are in {RUN}; Ctrl-C ends a part early.\n"
         )
         shutil.rmtree(RUN, ignore_errors=True)
-        ppo.train(ppo.TrainConfig(minutes=self.minutes, out=RUN, seed=self.seed))
+        train(TrainConfig(minutes=self.minutes, out=RUN, seed=self.seed))
         print(f"\nlearning curve: {learning_curve.plot(RUN)}\n")
         for opponent in OPPONENTS:
             if not self._meet(opponent):

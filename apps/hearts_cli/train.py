@@ -20,22 +20,22 @@ class Train:
 
 def train(arguments: list[str]) -> int:
     """Train as `hearts train` with these arguments says; the exit code."""
-    from hearts_train import ppo
-    from hearts_train.run.config import resumed
-    from hearts_train.run.distributed import leads
+    from hearts_train.run import session
+    from hearts_train.run.config import TrainConfig, resumed
+    from hearts_train.run.distributed import is_first_process
 
     # Under torchrun the first process tells the others what its run directory says: they may not have it.
-    run = _resume_of(arguments) if leads() else None
+    run = _resume_of(arguments) if is_first_process() else None
     config = tyro.cli(
-        ppo.TrainConfig,
+        TrainConfig,
         # What is not given is then as it was in the run, and what is given counts, even where it is a default.
-        default=ppo.TrainConfig() if run is None else resumed(run),
+        default=TrainConfig() if run is None else resumed(run),
         prog="hearts train",
         description=Train.__doc__,
         args=arguments,
         config=(tyro.conf.FlagCreatePairsOff,),
     )
-    ppo.train(config)
+    session.train(config)
     return 0
 
 

@@ -15,7 +15,6 @@ from hearts_env.executor import Executor, using
 from hearts_train.ppo import Learner
 from hearts_train.run.checkpoint import Progress
 from hearts_train.run.config import TrainConfig
-from hearts_train.run.session import shared_state
 
 RUNS = 5
 CHUNK = 512
@@ -70,7 +69,7 @@ class _Worker:
         self._config = config
         self.decisions_a_deal = 0.0
         with using(executor):
-            self._learner = Learner(0, config, shared_state(config))
+            self._learner = Learner(config)
 
     def round(self, number: int) -> dict[str, float]:
         """One iteration: microseconds a decision by what they went into."""

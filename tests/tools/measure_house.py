@@ -340,15 +340,18 @@ def learner(only_learning):
     from hearts_train import ppo
     from hearts_train.ppo import Learner, TrainConfig
     try:
-        from hearts_train.run.session import shared_state
-    except ImportError:
-        shared_state = ppo.shared_state
-    try:
         from hearts_train.run.checkpoint import Progress
     except ImportError:
         from hearts_train.checkpoint import Progress
     config = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
-    made = Learner(0, config, shared_state(config))
+    try:
+        made = Learner(config)
+    except TypeError:  # a checkout from before it knew nothing of the other workers
+        if hasattr(ppo, "shared_state"):
+            shared_state = ppo.shared_state
+        else:
+            from hearts_train.run.session import shared_state
+        made = Learner(0, config, shared_state(config))
     pace = config.pace(Progress())
     made.watch.start()
     made.iterate(0, 0, pace)

@@ -13,12 +13,12 @@ from hearts_env.cards import parse_hand  # noqa: E402
 from hearts_env.game.compiled_rules import lookup  # noqa: E402
 from hearts_env.game.engine import shuffle  # noqa: E402
 from hearts_env.game.rules import Rules  # noqa: E402
+from hearts_train import train  # noqa: E402
 from hearts_train.learn.deals import drawn_ids, moon_losses  # noqa: E402
 from hearts_train.learn.returns import luck, without_luck  # noqa: E402
-from hearts_train.ppo import Learner, train  # noqa: E402
+from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.run.config import TrainConfig, TrainError  # noqa: E402
 from hearts_train.run.log import read_metrics  # noqa: E402
-from hearts_train.run.session import shared_state  # noqa: E402
 
 STANDARD = lookup(Rules())
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
@@ -78,7 +78,7 @@ def test_without_luck_advantages_are_as_large_on_average_and_vary_less() -> None
 
 def test_tables_with_the_same_deal_take_noise_from_the_advantages_of_a_rollout() -> None:
     config = dataclasses.replace(TINY, tables=400, same_deal=4)
-    learner = Learner(0, config, shared_state(config))
+    learner = Learner(config)
     learner.rollout.collect(drawn_ids(STANDARD, 0, 0, 400, 4), learner._policy(np.random.default_rng(0)))
     batch = learner.rollout.batch(1.0, 0.1)
     freed = learner.rollout.without_luck(batch.advantages, 0.1)

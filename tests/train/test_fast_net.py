@@ -20,7 +20,6 @@ from hearts_train.learn.rollout import Batch  # noqa: E402
 from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.run.checkpoint import Progress, load_checkpoint, save_checkpoint  # noqa: E402
 from hearts_train.run.config import TrainConfig  # noqa: E402
-from hearts_train.run.session import shared_state  # noqa: E402
 
 CONFIG = TrainConfig(workers=1, tables=48, width=32, blocks=2)
 GAMES = ["standard", "two_player", "partnership", "omnibus"]
@@ -37,7 +36,7 @@ NETS = [
 def learner(executor: Executor, **changes: Any) -> Learner:
     config = dataclasses.replace(CONFIG, **changes)
     with using(executor):
-        made = Learner(0, config, shared_state(config))
+        made = Learner(config)
         assert (made.fast is not None) == (executor == "compiled")
         # Away from the start, where the policy is uniform and no unit of a bias is set.
         noise = torch.randn(made.flat.size, generator=torch.Generator().manual_seed(1))
@@ -105,7 +104,7 @@ def test_both_gradients_agree_where_a_teacher_is_imitated(aux: float) -> None:
 def test_in_bfloat16_gradient_and_policy_are_about_the_same(changes: dict[str, Any]) -> None:
     plain = learner("numpy", **changes)
     config = dataclasses.replace(CONFIG, precision="bfloat16", **changes)
-    rough = Learner(0, config, shared_state(config))
+    rough = Learner(config)
     assert rough.fast is None, "the compiled update knows float32 alone"
     rough.flat.state.copy_(plain.flat.state)
     batch = played(plain)

@@ -25,14 +25,15 @@ from hearts_env.game.rewards import payoff  # noqa: E402
 from hearts_env.game.view import View  # noqa: E402
 from hearts_env.match.play_match import play  # noqa: E402
 from hearts_env.observe.encode import encode, layout  # noqa: E402
+from hearts_train import TrainConfig, train  # noqa: E402
 from hearts_train.exploit.exploiter import plans, respond  # noqa: E402
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
 from hearts_train.learn.opponents import LEARNS, Others, Pool, opponents_now, past_file  # noqa: E402
 from hearts_train.learn.rollout import Rollout  # noqa: E402
-from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
-from hearts_train.run.config import opened, resumed  # noqa: E402
+from hearts_train.run.config import TrainError, opened, resumed  # noqa: E402
 from hearts_train.run.evaluation import BEST, SHARE, Clocks  # noqa: E402
 from hearts_train.run.log import read_metrics  # noqa: E402
+from hearts_train.run.workers import Worker  # noqa: E402
 
 TINY = TrainConfig(
     decisions=600,
@@ -262,11 +263,11 @@ def test_weights_that_beat_the_best_before_them_beyond_an_error_are_kept(
 ) -> None:
     met: list[str] = []
 
-    def evaluate(self: Learner, opponent: str, rules: Rules) -> np.ndarray:
+    def evaluate(self: Worker, opponent: str, rules: Rules) -> np.ndarray:
         met.append(opponent)
         return np.array([gain - 0.1, gain + 0.1])
 
-    monkeypatch.setattr(Learner, "evaluate", evaluate)
+    monkeypatch.setattr(Worker, "evaluate", evaluate)
     run = train(dataclasses.replace(TINY, out=tmp_path / "run", eval_every_minutes=1e-9))
     assert met[0] == "random"
     assert BEST in met
@@ -282,14 +283,14 @@ def test_the_best_weights_are_those_of_the_file_after_a_resume(tmp_path: Path) -
     best = HeartsNet.fresh(TINY.spec, seed=5)
     (run / "best.safetensors").write_bytes(packed(best))
     seen: list[Any] = []
-    evaluate = Learner.evaluate
+    evaluate = Worker.evaluate
 
-    def spied(self: Learner, opponent: str, rules: Rules) -> Any:
-        seen.append(self.flat.named(self.shared[-1])["stem.weight"].clone())
+    def spied(self: Worker, opponent: str, rules: Rules) -> Any:
+        seen.append(self.learner.flat.named(self.shared.best)["stem.weight"].clone())
         return evaluate(self, opponent, rules)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Learner, "evaluate", spied)
+        patch.setattr(Worker, "evaluate", spied)
         train(resumed(run, decisions=700))
     assert torch.equal(seen[0], best.stem.weight)
 

@@ -31,20 +31,20 @@ from hearts_env.game.rules import RulesError  # noqa: E402
 from hearts_env.game.scoring import is_over, reset_exact  # noqa: E402
 from hearts_env.game.state import State  # noqa: E402
 from hearts_env.observe.encode import SCORE_STEPS, layout, unpack  # noqa: E402
+from hearts_train import TrainConfig, train  # noqa: E402
 from hearts_train.export.release import Ship  # noqa: E402
 from hearts_train.learn.deals import drawn_scores  # noqa: E402
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
 from hearts_train.learn.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.learn.rollout import Rollout, most_decisions  # noqa: E402
-from hearts_train.ppo import Learner, TrainConfig, TrainError, train  # noqa: E402
+from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.run import checkpoint  # noqa: E402
 from hearts_train.run import log as report  # noqa: E402
 from hearts_train.run.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
-from hearts_train.run.config import resumed  # noqa: E402
+from hearts_train.run.config import TrainError, resumed  # noqa: E402
 from hearts_train.run.learning_curve import CurveError, plot  # noqa: E402
 from hearts_train.run.log import Report, read_metrics  # noqa: E402
-from hearts_train.run.session import SHOWN, shared_state  # noqa: E402
-from hearts_train.run.process_pool import Crew, CrewError  # noqa: E402
+from hearts_train.run.process_pool import ProcessPool, WorkerError  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
 
@@ -161,7 +161,7 @@ def test_scores_are_drawn_at_the_share_of_the_tables_that_was_asked_for(tmp_path
     config = tiny(tmp_path, tables=400, game_share=0.5)
     shown = {}
     for share in (0.0, 0.5):
-        learner = Learner(0, dataclasses.replace(config, game_share=share), shared_state(config))
+        learner = Learner(dataclasses.replace(config, game_share=share))
         learner.iterate(0, 0, config.pace(Progress()))
         held = unpack(config.spec.layout, learner.rollout.packed[: learner.rollout.size])
         shown[share] = held[:, config.spec.layout["scores"]].any(axis=1).mean()
@@ -184,7 +184,7 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
 
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
     config = tiny(Path(), minibatch=10**9, tables=32)
-    learner = Learner(0, config, shared_state(config))
+    learner = Learner(config)
     metrics = learner.iterate(0, 0, config.pace(Progress()))
     assert metrics["kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
@@ -311,7 +311,7 @@ def test_players_get_an_average_of_the_weights_where_one_is_asked_for(tmp_path: 
     last, mean = (
         train(tiny(tmp_path / name, decisions=2000, ema_decisions=ema)) for name, ema in (("last", 0), ("mean", 2000))
     )
-    learned = [alone(TINY) for _ in range(2)]
+    learned = [Learner(TINY) for _ in range(2)]
     for learner, run in zip(learned, (last, mean), strict=True):
         load_checkpoint(run, *parts(learner))
     assert torch.equal(learned[0].flat.weights, learned[1].flat.weights), "what is learned does not depend on it"
@@ -441,8 +441,7 @@ def test_the_running_line_shows_the_run_s_own_rules_and_an_evaluation_all(
 
 def test_workers_play_different_rules_at_the_same_time() -> None:
     config = tiny(Path(), workers=2, also_rules=("moon=none",))
-    shared = shared_state(config)
-    learners = [Learner(row, config, shared) for row in range(2)]
+    learners = [Learner(config, rank) for rank in range(2)]
     for iteration in range(2):
         for learner in learners:
             learner.iterate(iteration, 0, config.pace(Progress()))
@@ -467,28 +466,25 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypatch
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
 
 
-def parts(learner: Learner) -> tuple[Any, ...]:
-    shown = learner.shared[SHOWN, : learner.flat.size]
-    return learner.net, learner.flat.moments(), learner.flat.named(shown)
-
-
-def alone(config: TrainConfig) -> Learner:
-    return Learner(0, config, shared_state(config))
+def parts(learner: Learner, published: torch.Tensor | None = None) -> tuple[Any, ...]:
+    vector = torch.zeros(learner.flat.size) if published is None else published
+    return learner.net, learner.flat.moments(), learner.flat.named(vector)
 
 
 def test_a_checkpoint_from_before_there_were_weights_for_players_has_the_last_ones(tmp_path: Path) -> None:
-    learner = alone(TINY)
+    learner = Learner(TINY)
     save_checkpoint(tmp_path, learner.net, learner.flat.moments(), {}, Progress())
-    other = alone(dataclasses.replace(TINY, seed=1))
-    load_checkpoint(tmp_path, *parts(other))
-    assert torch.equal(other.shared[SHOWN, : other.flat.size], learner.flat.weights)
+    other = Learner(dataclasses.replace(TINY, seed=1))
+    published = torch.zeros(other.flat.size)
+    load_checkpoint(tmp_path, *parts(other, published))
+    assert torch.equal(published, learner.flat.weights)
 
 
 def test_a_damaged_or_unfitting_checkpoint_is_refused(tmp_path: Path) -> None:
-    learner = alone(TINY)
+    learner = Learner(TINY)
     save_checkpoint(tmp_path, *parts(learner), Progress(decisions=5))
     assert load_checkpoint(tmp_path, *parts(learner)).decisions == 5
-    wide = alone(dataclasses.replace(TINY, width=16))
+    wide = Learner(dataclasses.replace(TINY, width=16))
     with pytest.raises(CheckpointError, match="its checkpoint has width=8, the run needs 16"):
         load_checkpoint(tmp_path, *parts(wide))
     file = tmp_path / "checkpoint.safetensors"
@@ -523,21 +519,21 @@ class Worker:
             os._exit(7)
 
 
-def test_a_crew_works_together_and_tells_who_failed_or_died() -> None:
-    with Crew(2, Worker) as crew:
-        assert crew.each("double") == [0, 2]
-        with pytest.raises(CrewError, match=r"worker 1 has failed(?s:.*)no luck"):
-            crew.each("fail")
-    with Crew(2, Worker) as crew:
-        with pytest.raises(CrewError, match=r"worker 1 has died \(exit code 7\)"):
-            crew.each("die")
-        with pytest.raises(CrewError, match="worker 1 has died"):
-            crew.each("double")
+def test_workers_run_a_task_together_and_the_pool_tells_who_failed_or_died() -> None:
+    with ProcessPool(2, Worker) as pool:
+        assert pool.each(Worker.double) == [0, 2]
+        with pytest.raises(WorkerError, match=r"worker 1 has failed(?s:.*)no luck"):
+            pool.each(Worker.fail)
+    with ProcessPool(2, Worker) as pool:
+        with pytest.raises(WorkerError, match=r"worker 1 has died \(exit code 7\)"):
+            pool.each(Worker.die)
+        with pytest.raises(WorkerError, match="worker 1 has died"):
+            pool.each(Worker.double)
 
 
-CREW = """
+POOL = """
 import os, signal
-from hearts_train.run.process_pool import Crew
+from hearts_train.run.process_pool import ProcessPool
 from hearts_train.run.stop import stop_requests
 class Worker:
     def __init__(self, rank):
@@ -546,14 +542,14 @@ class Worker:
     def answer(self):
         return 7
 if __name__ == "__main__":
-    with stop_requests() as stop, Crew(2, Worker) as crew:
-        print(crew.each("answer"), stop.is_set())
+    with stop_requests() as stop, ProcessPool(2, Worker) as pool:
+        print(pool.each(Worker.answer), stop.is_set())
 """
 
 
 def test_ctrl_c_while_workers_are_starting_ends_none_of_them(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(CREW)
+    script.write_text(POOL)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, start_new_session=True, timeout=120)
     assert done.stdout.strip() == "[7, 7] True", done.stderr
 
@@ -562,7 +558,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
-from hearts_train.ppo import TrainConfig, train
+from hearts_train import TrainConfig, train
 if __name__ == "__main__":
     train(TrainConfig(out=Path(sys.argv[1]), minutes=5, workers=2, tables=8, width=8, blocks=1, minibatch=64,
                       eval_ids=4, eval_against=("random",), save_every_minutes=0.001))

@@ -18,6 +18,7 @@ from hearts_env.cards import BLACK_MARIA, NUM_CARDS, Bools, Sets, cards_in  # no
 from hearts_env.game.engine import step  # noqa: E402
 from hearts_env.game.view import view  # noqa: E402
 from hearts_env.observe.encode import POINT_STEPS, WORD_BITS, unpack  # noqa: E402
+from hearts_train import train  # noqa: E402
 from hearts_train.learn.auxiliary_targets import (  # noqa: E402
     ENDING,
     asked_and_true,
@@ -29,11 +30,10 @@ from hearts_train.learn.auxiliary_targets import (  # noqa: E402
     unseen,
 )
 from hearts_train.learn.network import HeartsNet  # noqa: E402
-from hearts_train.ppo import Learner, _loss_metrics, train  # noqa: E402
+from hearts_train.ppo import Learner, _loss_metrics  # noqa: E402
 from hearts_train.run.checkpoint import Progress  # noqa: E402
 from hearts_train.run.config import TrainConfig, resumed  # noqa: E402
 from hearts_train.run.log import read_metrics  # noqa: E402
-from hearts_train.run.session import shared_state  # noqa: E402
 from tables import random_actions, random_pair  # noqa: E402
 
 TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4, aux=0.1)
@@ -41,7 +41,7 @@ TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, miniba
 
 def guessing(rules: str, tables: int = 40, **changes: object) -> Learner:
     config = dataclasses.replace(TINY, rules=rules, tables=tables, **changes)  # type: ignore[arg-type]
-    learner = Learner(0, config, shared_state(config))
+    learner = Learner(config)
     learner.rollout.collect(np.arange(tables), learner._policy(np.random.default_rng(0)))
     return learner
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from hearts_agents import make
-from hearts_agents.net.agent import Net, NetAgent, draw
+from hearts_agents.net.agent import draw
 from hearts_agents.net.weights import Floats
-from hearts_arena.duplicate import duplicate_payoffs
-from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.game.compiled_rules import lookup
@@ -33,87 +27,20 @@ from hearts_train.learn.parameters import FlatNet
 from hearts_train.learn.returns import explained_variance
 from hearts_train.learn.rollout import Batch, Policy, Rollout
 from hearts_train.learn.stopwatch import Stopwatch
-from hearts_train.run.config import Pace, TrainConfig, TrainError, opened
-from hearts_train.run.distributed import Team
-from hearts_train.run.evaluation import BEST, Clocks
-from hearts_train.run.log import Metrics, Report, Silence
-from hearts_train.run.session import BEST_ROW, MEAN, SHOWN, Run, begun, position, shared_state
-from hearts_train.run.stop import stop_requests
-from hearts_train.run.process_pool import Crew
+from hearts_train.run.config import Pace, TrainConfig
+from hearts_train.run.log import Metrics
 
 if TYPE_CHECKING:
     from hearts_train.learn.compiled_update import FastNet
-
-__all__ = ["Learner", "TrainConfig", "TrainError", "train"]
-
-
-def train(config: TrainConfig) -> Path:
-    """Train until the budget is used or Ctrl-C, and return the run directory.
-
-    The directory then holds config.json, metrics.jsonl, TensorBoard's files, checkpoint.safetensors to resume from,
-    and net.safetensors, which is the agent `net:DIR`.  Raises TrainError, RulesError, CheckpointError or CrewError
-    (all ValueErrors).  With more than one worker a script must call this under `if __name__ == "__main__":`.
-    """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with stop_requests() as stop, Team() as team:
-            config, run = team.first(lambda: opened(config))
-            shared, ranks = shared_state(config), Ranks(team.rank * config.workers, team.size * config.workers)
-            with Crew(config.workers, Learner, config, shared, ranks) as crew:
-                _run(config, run, team, crew, shared, stop)
-    finally:
-        torch.set_num_threads(threads)
-    return run
-
-
-def _run(
-    config: TrainConfig, folder: Path, team: Team, crew: Crew[Learner], shared: Tensor, stop: threading.Event
-) -> None:
-    progress = team.first(lambda: begun(config, folder, crew.local, shared))
-    team.spread(shared[MEAN:])
-    crew.each("adopt")
-    # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
-    crew.each("warm_up")
-    with contextlib.closing(Report(folder, progress.decisions) if team.rank == 0 else Silence()) as report:
-        origin = {"commit": commit(), "machine": machine(), "versions": versions(), "processes": team.size}
-        report.session({**position(progress), **origin})
-        run = Run(config, folder, team, crew, shared, progress, report, Clocks(config))
-        run.evaluate(run.clocks.due)
-        saved = time.perf_counter()
-        # Whichever process is asked to stop, all do.
-        while not (stopped := any(team.joined([stop.is_set()]))) and config.used(progress) < 1:
-            run.keep_past()
-            run.iterate()
-            run.evaluate(run.clocks.due)
-            if time.perf_counter() - saved > 60 * config.save_every_minutes:
-                run.save()
-                saved = time.perf_counter()
-        run.save()
-        if not stopped:
-            run.evaluate(run.clocks.last)
-        done = f"stopped at {config.used(progress):.0%}" if stopped else "done"
-        report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {folder}")
-
-
-class Ranks(NamedTuple):
-    """Where the workers of a crew stand among those of all processes of the run."""
-
-    first: int
-    """The rank of the crew's first one."""
-    total: int
 
 
 class Learner:
     """One worker: plays deals with the network in all seats, and learns from them."""
 
-    def __init__(self, row: int, config: TrainConfig, shared: Tensor, ranks: Ranks | None = None) -> None:
-        """row: of `shared`, float32 [workers + 3, state], that is this worker's; see `shared_state`."""
-        self.row = row
-        self.ranks = ranks or Ranks(0, config.workers)
-        self.rank = self.ranks.first + row
+    def __init__(self, config: TrainConfig, rank: int = 0) -> None:
+        """rank: of this worker among all of the run, which picks its deals and random numbers."""
+        self.rank = rank
         self.config = config
-        self.shared = shared
         spec = config.spec
         self.net = HeartsNet.fresh(spec, config.seed, config.extras).to(config.device)
         self.flat = FlatNet(self.net)
@@ -134,36 +61,11 @@ class Learner:
         rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, any(config.extras))
         return Pool(rules.num_players, config.seats_that_learn(rules)), rollout
 
-    # -- what the crew is asked to do --------------------------------------------------------------------------------
-
-    def adopt(self) -> None:
-        """Go on from the mean of all workers."""
-        self.flat.state.copy_(self.shared[MEAN])
-
     def warm_up(self) -> None:
-        """Play and learn a little, for nothing."""
+        """Compile what is compiled at first use, by playing and learning a little for nothing."""
         rollout = dataclasses.replace(self.rollout, tables=2)
         rollout.collect(np.arange(2), self._policy(np.random.default_rng(0)))
         self._gradient(rollout.batch(1.0, 1.0), 0.0)
-        for opponent in self.config.eval_against:
-            duplicate_payoffs(self.config.spec.rules, self._player(SHOWN), opponent, np.arange(2))
-
-    def evaluate(self, opponent: str, rules: Rules) -> NDArray[np.float64]:
-        """Payoffs of the most probable actions against `opponent`, on this worker's share of the fixed deal ids.
-
-        Of the weights for players, under some of the run's rules.
-        """
-        config = self.config
-        ids = np.arange(
-            self.rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, self.ranks.total
-        )
-        other = self._player(BEST_ROW) if opponent == BEST else opponent
-        return duplicate_payoffs(rules, self._player(SHOWN), other, ids, config.eval_seats(rules))
-
-    def _player(self, row: int) -> NetAgent:
-        """The agent of the weights in a row of the shared memory."""
-        weights = self.flat.named(self.shared[row]).items()
-        return NetAgent(Net(self.config.spec, {name: tensor.numpy() for name, tensor in weights}))
 
     def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str] = ()) -> Metrics:
         """Play this worker's deals, some of them with one of the opponents, and learn; what came of it, by metric."""
@@ -181,7 +83,6 @@ class Learner:
         self.rollout.collect(ids, self._policy(rng), others, teacher, scores)
         played = time.perf_counter()
         metrics = self._update(rng, pace)
-        self.shared[self.row] = self.flat.state
         return {
             "decisions": self.rollout.size,
             "rollout_seconds": played - begin,

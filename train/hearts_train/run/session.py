@@ -1,25 +1,25 @@
-"""A run under way: where its weights lie, how it begins, its rounds and evaluations, and what they leave."""
+"""A training run from start to end: it drives the workers, averages what they learn, evaluates, and saves."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from hearts_agents.net.agent import weights_of
-from hearts_agents.net.weights import NetSpec, read_net, read_tensors, weights_file
+from hearts_agents.net.weights import read_tensors, weights_file
 from hearts_arena.duplicate import mean_and_error
-from hearts_env.cards import Ints
-from hearts_env.observe.encode import MAX_SEATS
+from hearts_arena.provenance import commit, machine, versions
 from hearts_train.learn.opponents import opponents_now, past_file
-from hearts_train.learn.parameters import FlatNet, state_size
+from hearts_train.learn.weight_transfer import transfer
 from hearts_train.run.checkpoint import (
     BEST_NAME,
     CHECKPOINT_NAME,
@@ -29,179 +29,195 @@ from hearts_train.run.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from hearts_train.run.config import TrainConfig
-from hearts_train.run.distributed import Team
+from hearts_train.run.config import TrainConfig, opened
+from hearts_train.run.distributed import ProcessGroup
 from hearts_train.run.evaluation import BEST, Clocks
-from hearts_train.run.log import Metrics, Report
-from hearts_train.run.process_pool import Crew
+from hearts_train.run.log import Metrics, Report, Silence
+from hearts_train.run.process_pool import ProcessPool
+from hearts_train.run.stop import stop_requests
+from hearts_train.run.workers import Ranks, SharedStates, Worker
 
-if TYPE_CHECKING:
-    from hearts_train.ppo import Learner
-
-MEAN, SHOWN, BEST_ROW = -3, -2, -1
-"""Rows behind those of the workers: the mean of their states, the weights for players and evaluations, the best of
-these so far."""
-_FAINT = 0.01
-"""What the first weights of added blocks are multiplied by."""
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
-def shared_state(config: TrainConfig) -> Tensor:
-    """Memory of a crew: a row for what each worker has learned, then MEAN, from which all go on, SHOWN and BEST_ROW."""
-    return torch.zeros(config.workers + 3, state_size(config.spec, config.extras)).share_memory_()  # type: ignore[no-untyped-call, no-any-return]
+def train(config: TrainConfig) -> Path:
+    """Train until the budget is used or Ctrl-C, and return the run directory.
+
+    The directory then holds config.json, metrics.jsonl, TensorBoard's files, checkpoint.safetensors to resume from,
+    and net.safetensors, which is the agent `net:DIR`.  Raises TrainError, RulesError, CheckpointError or WorkerError
+    (all ValueErrors).  With more than one worker a script must call this under `if __name__ == "__main__":`.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with stop_requests() as stop, ProcessGroup() as group:
+            config, folder = group.from_first(lambda: opened(config))
+            shared = SharedStates.create(config)
+            ranks = Ranks(group.rank * config.workers, group.size * config.workers)
+            with ProcessPool(config.workers, Worker, config, shared, ranks) as pool:
+                progress = _prepared(config, folder, group, pool)
+                with contextlib.closing(_report(folder, group, progress)) as report:
+                    session = Session(config, folder, group, pool, shared, progress, report)
+                    session.run(stop.is_set)
+    finally:
+        torch.set_num_threads(threads)
+    return folder
 
 
-def begun(config: TrainConfig, folder: Path, learner: Learner, shared: Tensor) -> Progress:
-    """Fill the rows behind those of the workers: from the run's checkpoint, or with the first weights."""
-    flat, progress = learner.flat, Progress()
-    if (folder / CHECKPOINT_NAME).exists():
-        progress = load_checkpoint(folder, learner.net, flat.moments(), flat.named(shared[SHOWN]))
-    else:
-        if config.start:
-            weights = weights_of(config.start)
-            _fill(config, flat, flat.state, weights)
-            progress.start = read_tensors(weights_file(weights))[1].get("trained")
-        shared[SHOWN, : flat.size] = flat.weights.detach()
-    shared[MEAN] = flat.state
-    shared[BEST_ROW] = shared[SHOWN]
-    if (folder / BEST_NAME).exists():
-        _fill(config, flat, shared[BEST_ROW], folder / BEST_NAME)
+def _prepared(config: TrainConfig, folder: Path, group: ProcessGroup, pool: ProcessPool[Worker]) -> Progress:
+    """Give all workers of all processes the weights to go on from, and return how far the run is."""
+    progress = group.from_first(lambda: begun(config, folder, pool.local))
+    _, *states = pool.local.shared
+    for state in states:
+        group.broadcast(state)
+    pool.each(Worker.synchronise)
+    # What is compiled at first use is compiled now, before the clock of training and evaluations runs.
+    pool.each(Worker.warm_up)
     return progress
 
 
-def _fill(config: TrainConfig, flat: FlatNet, vector: Tensor, weights: Path) -> None:
-    """Put the weights of a file, of at most the run's size, into a vector [S or more].  Raises NetError.
-
-    A narrower network takes the first units of each layer.  The others keep their weights, and nothing listens to
-    them yet: the network is at first the same function (Chen et al., Net2Net, arXiv 1511.05641).  One with fewer blocks
-    takes the first ones; the others add next to nothing to what goes through them (with weights of 0 they would not
-    learn).  The inputs may be laid out for other seats, see `same_inputs`.
-    """
-    spec, tensors = read_net(weights)
-    tensors["stem.weight"] = tensors["stem.weight"][:, same_inputs(spec, config.spec)]
-    places = flat.named(vector)
-    for name, tensor in tensors.items():
-        units, *inputs = tensor.shape
-        place = places[name][:units]
-        if inputs:
-            place[:, inputs[0] :] = 0
-            place = place[:, : inputs[0]]
-        place.copy_(torch.from_numpy(tensor))
-    for added in range(spec.blocks, config.blocks):
-        places[f"blocks.{added}.weight"] *= _FAINT
+def begun(config: TrainConfig, folder: Path, worker: Worker) -> Progress:
+    """Fill mean, published and best weights: from the run's checkpoint, or with the first weights of a new run."""
+    flat, shared, progress = worker.learner.flat, worker.shared, Progress()
+    if (folder / CHECKPOINT_NAME).exists():
+        progress = load_checkpoint(folder, flat.net, flat.moments(), flat.named(shared.published))
+    else:
+        if config.start:
+            weights = weights_of(config.start)
+            transfer(weights, flat, flat.state)
+            progress.start = read_tensors(weights_file(weights))[1].get("trained")
+        shared.published[: flat.size] = flat.weights.detach()
+    shared.mean.copy_(flat.state)
+    shared.best.copy_(shared.published)
+    if (folder / BEST_NAME).exists():
+        transfer(folder / BEST_NAME, flat, shared.best)
+    return progress
 
 
-def same_inputs(old: NetSpec, new: NetSpec) -> Ints:
-    """For each input of one network the input of another that means the same, int64 [F of `new`].
-
-    At a table like the old one's they are the same bits.  A seat that the old one has not is taken for its last one,
-    and a number of players that it was not made for is taken for its own.
-    """
-    found = np.arange(new.layout.size)
-    if new.layout == old.layout:
-        return found
-    for block, before in zip(new.layout.blocks, old.layout.blocks, strict=True):
-        place = np.arange(block.size)
-        if block.per_seat:
-            seat, bit = np.divmod(place, block.per_seat)
-            place = np.minimum(seat, old.layout.seats - 1) * block.per_seat + bit
-        elif block.name == "rules" and not old.pad:
-            place[: MAX_SEATS - 1] = old.rules.num_players - 2  # the block begins with the numbers of players, 2 to 7
-        found[block.offset : block.offset + block.size] = before.offset + place
-    return found
+def _report(folder: Path, group: ProcessGroup, progress: Progress) -> Report:
+    """Return the log of the run, which only the first process writes."""
+    report = Report(folder, progress.decisions) if group.rank == 0 else Silence()
+    origin = {"commit": commit(), "machine": machine(), "versions": versions(), "processes": group.size}
+    report.session({**position(progress), **origin})
+    return report
 
 
 @dataclass
-class Run:
-    """A run under way, and what its steps share.  Each process of a team has one, and all take the same steps."""
+class Session:
+    """A run under way, from its start or resume on.  Each process of a group has one, and all take the same steps."""
 
     config: TrainConfig
     folder: Path
-    team: Team
-    crew: Crew[Learner]
-    shared: Tensor
+    group: ProcessGroup
+    pool: ProcessPool[Worker]
+    shared: SharedStates
     progress: Progress
     report: Report
-    clocks: Clocks
 
     def __post_init__(self) -> None:
+        self.clocks = Clocks(self.config)
         self.started = time.perf_counter() - self.progress.seconds
 
-    def named(self, row: int) -> dict[str, Tensor]:
-        """The weights in a row of the shared memory, by name."""
-        return self.crew.local.flat.named(self.shared[row])
+    def run(self, stop_asked: Callable[[], bool]) -> None:
+        """Iterate until the budget is used, or until any process is asked to stop; then save."""
+        config, progress = self.config, self.progress
+        self.evaluate(self.clocks.due)
+        saved = time.perf_counter()
+        # Whichever process is asked to stop, all do.
+        while not (stopped := any(self.group.gather([stop_asked()]))) and config.used(progress) < 1:
+            self.keep_past()
+            self.iterate()
+            self.evaluate(self.clocks.due)
+            if time.perf_counter() - saved > 60 * config.save_every_minutes:
+                self.save()
+                saved = time.perf_counter()
+        self.save()
+        if not stopped:
+            self.evaluate(self.clocks.last)
+        done = f"stopped at {config.used(progress):.0%}" if stopped else "done"
+        self.report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {self.folder}")
 
-    def each(self, method: str, *args: Any) -> list[Any]:
-        """What `method(*args)` returns at each worker of all processes."""
-        return self.team.joined(self.crew.each(method, *args))
+    def each(self, task: Callable[Concatenate[Worker, P], T], *args: P.args, **kwargs: P.kwargs) -> list[T]:
+        """Return `task(worker, *args)` of every worker of all processes, by rank."""
+        return self.group.gather(self.pool.each(task, *args, **kwargs))
 
     def iterate(self) -> None:
-        """One round: every worker plays and learns, then all weights and moments are averaged."""
+        """Let every worker make one iteration of PPO, and average all weights and moments (local SGD)."""
         begin, config, progress, shared = time.perf_counter(), self.config, self.progress, self.shared
         pace = config.pace(progress)
-        opponents = self.team.first(
+        opponents = self.group.from_first(
             lambda: opponents_now(config.opponents, self.folder / PAST_NAME, progress.decisions)
         )
-        parts = self.each("iterate", progress.iteration, progress.deals, pace, opponents)
-        torch.mean(shared[:MEAN], 0, out=shared[MEAN])
-        self.team.average(shared[MEAN])
-        self.crew.each("adopt")
+        parts = self.each(Worker.iterate, progress.iteration, progress.deals, pace, opponents)
+        torch.mean(shared.workers, 0, out=shared.mean)
+        self.group.average(shared.mean)
+        self.pool.each(Worker.synchronise)
         decisions = sum(part.pop("decisions") for part in parts)
-        # Polyak averaging of what is shown, by decisions, so that it does not depend on the number of tables.
-        fresh = -math.expm1(-decisions / config.ema_decisions) if config.ema_decisions else 1.0
-        shown = shared[SHOWN, : self.crew.local.flat.size]
-        shown.lerp_(shared[MEAN, : len(shown)], fresh)
+        self._publish(decisions)
         progress.iteration += 1
         progress.decisions += decisions
         progress.deals += len(parts) * pace.tables
         now = time.perf_counter()
-        progress.seconds = self.team.first(lambda: now - self.started)  # which the schedules follow
+        progress.seconds = self.group.from_first(lambda: now - self.started)  # which the schedules follow
         metrics: Metrics = {**position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
         for key in parts[0]:
             metrics[key] = float(np.mean([part[key] for part in parts]))
         self.report.iteration(metrics, config.used(progress))
 
-    def evaluate(self, whom: Callable[[], Sequence[str]]) -> None:
+    def _publish(self, decisions: int) -> None:
+        """Move the published weights towards the mean: Polyak averaging, by the decisions learned from since then.
+
+        By decisions, so that the average does not depend on the number of tables.
+        """
+        average = self.config.ema_decisions
+        fresh = -math.expm1(-decisions / average) if average else 1.0
+        published = self.shared.published[: self.pool.local.learner.flat.size]
+        published.lerp_(self.shared.mean[: len(published)], fresh)
+
+    def evaluate(self, opponents_to_meet: Callable[[], Sequence[str]]) -> None:
         """Play the fixed deals against some opponents, and keep the weights if they beat the best before them."""
         begin = time.perf_counter()
         metrics: Metrics = position(self.progress)
-        opponents = self.team.first(whom)
+        opponents = self.group.from_first(opponents_to_meet)
         for opponent in opponents:
             met = time.perf_counter()
             total = squares = 0.0
             for place, rules in enumerate(dict.fromkeys(self.config.all_rules)):
-                mean, error = mean_and_error(np.concatenate(self.each("evaluate", opponent, rules)))
+                mean, error = mean_and_error(np.concatenate(self.each(Worker.evaluate, opponent, rules)))
                 name = f"{opponent} {rules.show()}" if place else opponent
                 metrics[f"payoff/{name}"], metrics[f"payoff_se/{name}"] = mean, error
                 total, squares = total + mean, squares + error**2
             # By more than a standard error, over all rules: what is kept should not be the luckiest of many.
             if opponent == BEST and total > squares**0.5:
-                self.shared[BEST_ROW] = self.shared[SHOWN]
-                self._save_weights(self.folder / BEST_NAME, BEST_ROW)
+                self.shared.best.copy_(self.shared.published)
+                self._save_weights(self.folder / BEST_NAME, self.shared.best)
             self.clocks.took(opponent, time.perf_counter() - met)
         if opponents:
             self.report.evaluation({**metrics, "seconds": time.perf_counter() - begin})
 
     def keep_past(self) -> None:
-        """Keep the weights for players, every so many decisions, for opponents or to look back."""
+        """Keep the published weights, every so many decisions, for opponents or to look back."""
         every = self.config.keeps_past_every
         if every is not None:
             path = past_file(self.folder / PAST_NAME, self.progress.decisions // every * every)
             if not path.exists():
-                self._save_weights(path, SHOWN)
+                self._save_weights(path, self.shared.published)
 
     def save(self) -> None:
-        """Write what it takes to go on, and the weights for players."""
-        learner = self.crew.local
-        if self.team.rank == 0:
-            save_checkpoint(self.folder, learner.net, learner.flat.moments(), self.named(SHOWN), self.progress)
+        """Write what it takes to go on, and the published weights."""
+        flat = self.pool.local.learner.flat
+        if self.group.rank == 0:
+            published = flat.named(self.shared.published)
+            save_checkpoint(self.folder, flat.net, flat.moments(), published, self.progress)
 
-    def _save_weights(self, path: Path, row: int) -> None:
-        if self.team.rank == 0:
-            save_weights(path, self.config.spec, self.named(row), self.progress)
+    def _save_weights(self, path: Path, state: Tensor) -> None:
+        if self.group.rank == 0:
+            save_weights(path, self.config.spec, self.pool.local.learner.flat.named(state), self.progress)
 
 
 def position(progress: Progress) -> Metrics:
-    """Where a run stands, by metric."""
+    """Return where a run stands, by metric."""
     return {
         "iteration": progress.iteration,
         "decisions": progress.decisions,
