@@ -24,7 +24,8 @@ from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.rules import Rules
-from hearts_env.match.play_match import Deals, play
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import Deals
 
 Numbers = NDArray[np.float64]
 TRUTH = Path(__file__).resolve().parent / "results" / "win_chance.json"

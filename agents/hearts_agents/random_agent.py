@@ -7,9 +7,10 @@ from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.random_play import play_random
 from hearts_env.game.state import State
 from hearts_env.game.view import View
-from hearts_env.match.agent import Policy, uniform
+from hearts_env.match.agent import Policy, plays_from_state, uniform
 
 
+@plays_from_state
 class RandomAgent:
     """Plays any legal action with equal probability."""
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from hearts_env.cards import Ints, choose, lowest
 from hearts_env.game.view import View
-from hearts_env.match.agent import uniform
-from hearts_env.match.play_match import IllegalActionError
+from hearts_env.match.agent import IllegalActionError, uniform
 from hearts_env.text.prompt import AnswerError, question, read_answer, rules_text, show_view
 
 

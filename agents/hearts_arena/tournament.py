@@ -24,7 +24,8 @@ from hearts_env.cards import Ints
 from hearts_env.game.engine import mix
 from hearts_env.game.rules import Rules
 from hearts_env.match.agent import Agent
-from hearts_env.match.play_match import Deals, play
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import Deals
 from hearts_env.text.record import records_of
 
 MAX_TABLES = 4096

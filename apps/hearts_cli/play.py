@@ -47,7 +47,7 @@ class Play:
         from hearts_agents import make
         from hearts_agents.external.agent import Limits, limited
         from hearts_agents.human import HumanAgent
-        from hearts_cli.person_game import Sitting, Start
+        from hearts_cli.person_game import PersonGame
         from hearts_env.game.rules import Rules
 
         rules = Rules.parse(self.rules)
@@ -58,13 +58,13 @@ class Play:
         human = HumanAgent(ask=ask, console=out, names=called)
         chance = random.Random(self.seed)
         first = chance.getrandbits(62) if self.deal is None else self.deal
-        start = Start(first, self.game or self.deal is None, chance.getrandbits(62))
-        table = [others.get(name, human) for name in names]
+        game, key = self.game or self.deal is None, chance.getrandbits(62)
+        seats = [others.get(name, human) for name in names]
         if self.record:
             self.record.parent.mkdir(parents=True, exist_ok=True)
         out.print(f"Deal {first}, {rules.show()}; you are in seat {self.seat}. Type ? for help.", soft_wrap=True)
         with limited(others.values(), Limits()):
-            return Sitting(rules, table, human, start).play(out.print, ask, self.record)
+            return PersonGame(rules, seats, human, first, game=game, key=key).play(out.print, ask, self.record)
 
     def _names(self, seats: int) -> list[str]:
         """The name of the agent in each seat, "" for the person.  Raises ValueError."""

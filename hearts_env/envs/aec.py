@@ -17,7 +17,7 @@ from hearts_env.envs.table import EnvError, Table
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View, view
-from hearts_env.match.play_match import MAX_DEALS, Deals
+from hearts_env.match.tables import MAX_DEALS, Deals
 
 
 class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import Bools, Ints, Sets, lowest
+from hearts_env.cards import Ints, Sets
 from hearts_env.envs.opponents import Opponents, opponent_pool
-from hearts_env.envs.table import EnvError, Start, Table
-from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
-from hearts_env.game.rewards import Episode, Reward, Rewards, payoff, points_so_far, step_rewards
+from hearts_env.envs.table import EnvError, Table
+from hearts_env.game.engine import legal
+from hearts_env.game.rewards import Episode, Reward, Rewards, payoff
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import lowest_seats
-from hearts_env.game.state import GAME_OVER, State
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent
-from hearts_env.match.play_match import MAX_DEALS, NO_DEAL_ID, Loops, ask, next_deal_id
+from hearts_env.match.tables import CALLER, FROM_DEAL_ID, MAX_DEALS, Start, Tables, several
 
 SeatChoice = int | Literal["rotating", "all"]
 
 
-class LearnerTables:
+class LearnerTables(Tables):
     """N tables played deal after deal, each up to the next decision of its learner.
 
-    Only `start`, `act` and `abandon` change them.  `act` trusts its actions.
+    Only `begin`, `act` and `foul` change them.  `act` trusts its actions.
 
     rules, episode, reward, max_deals: see `table.Table`.
     opponents: who sits in the other seats.
@@ -37,6 +36,8 @@ class LearnerTables:
 
     Raises EnvError or RulesError.
     """
+
+    reward: Reward
 
     def __init__(
         self,
@@ -52,107 +53,84 @@ class LearnerTables:
     ) -> None:
         # A single table checks what they have in common.
         checked = Table(rules, episode, reward, max_deals)
-        self.lookup, self.episode, self.reward = checked.lookup, checked.episode, checked.reward
-        self.max_deals = checked.max_deals
         if isinstance(tables, bool) or not isinstance(tables, (int, np.integer)) or tables < 1:
             raise EnvError(f"num_envs={tables!r:.60}: must be a positive whole number")
-        seats = self.lookup.num_players
+        size, seats = int(tables), checked.lookup.num_players
+        super().__init__(
+            checked.lookup, size, episode=checked.episode, reward=checked.reward, max_deals=checked.max_deals
+        )
         self.seat_choice = checked_seat(seat, seats)
         self.skip_forced = bool(skip_forced)
-        self.agents: tuple[Agent, ...] = () if self.all_seats else opponent_pool(opponents)
-        size = int(tables)
-        self.state = State.empty(self.lookup, size)
+        self.agents: Sequence[Agent] = () if self.all_seats else opponent_pool(opponents)
         self.seat = np.zeros(size, np.int64)  # [N]  whose decision it is
-        self.lineup = np.zeros((size, seats), np.int16)  # [N, P]  an index into `agents` for each seat
         self.episodes = np.zeros(size, np.int64)  # [N]  begun
         self.length = np.zeros(size, np.int64)  # [N]  decisions of the learner in this episode
-        self.deals = np.zeros(size, np.int64)  # [N]  finished in this episode
-        self.deal_id = np.full(size, NO_DEAL_ID, np.int64)  # [N]
-        self.terminated = np.zeros(size, np.bool_)  # [N]
-        self.truncated = np.zeros(size, np.bool_)  # [N]
-        self.paid: Rewards = np.zeros((size, seats))  # [N, P]  by the last `start` or `act`
         self.total: Rewards = np.zeros((size, seats))  # [N, P]  paid in this episode
-        self._first_id = np.zeros(size, np.int64)
-        self._tally = np.zeros((size, seats), np.int64)
-        self._loops = Loops((), self.lineup[:0])
-
-    def __len__(self) -> int:
-        return len(self.state)
 
     @property
     def all_seats(self) -> bool:
         """Every seat is a learner's."""
         return self.seat_choice == "all"
 
-    @property
-    def over(self) -> Bools:
-        """bool [N]: the episode is over."""
-        return self.terminated | self.truncated
+    def begin(self, rows: Ints, deal_ids: Ints, random: np.random.Generator, start: Start = FROM_DEAL_ID) -> None:
+        """Begin an episode at tables `rows` (int64 [K]) and play to the learner's first decision.
 
-    @property
-    def points(self) -> Ints:
-        """int64 [N, P]: points so far in this deal; what it has added once it is over."""
-        return points_so_far(self.lookup, self.state)
-
-    def start(self, rows: Ints, deal_ids: Ints, random: np.random.Generator, start: Start | None = None) -> None:
-        """Begin an episode at tables `rows` (int64 [K]) with deals `deal_ids` (int64 [K]), or as `start` says.
-
-        Deal numbers and later deals are as in `table.Table.start`.  random: draws the opponents where there is a pool.
+        deal_ids, start: see `Tables.start`.  random: draws the opponents where there is a pool.
         """
-        info, size, start = self.lookup, len(rows), start or Start()
-        ids = deal_ids if start.deal_id is None else np.full(size, start.deal_id)
-        number: Any = start.deal_no
-        if number is None:
-            single = self.episode == "deal" and start.hands is None
-            number = single_deal_no(info, ids) if single else 0
-        hands = shuffle(info, ids) if start.hands is None else np.broadcast_to(start.hands, (size, info.num_players))
-        deal(
-            info,
-            self.state,
-            hands,
-            rows=rows,
-            deal_no=number,
-            scores=0 if start.scores is None else start.scores,
-            key=ids,
-        )
-        self._first_id[rows] = ids
-        self.deal_id[rows] = ids if start.hands is None else NO_DEAL_ID
-        for array in (self.length, self.deals, self.terminated, self.truncated, self.paid, self.total, self._tally):
-            array[rows] = 0
-        if len(self.agents) > 1:
-            self.lineup[rows] = random.integers(len(self.agents), size=(size, info.num_players), dtype=np.int16)
+        self.start(rows, deal_ids, start)
+        seats = self.lookup.num_players
+        self.length[rows], self.total[rows] = 0, 0
         if self.seat_choice == "rotating":
-            self.seat[rows] = (rows + self.episodes[rows]) % info.num_players
+            self.seat[rows] = (rows + self.episodes[rows]) % seats
         elif not self.all_seats:
             self.seat[rows] = self.seat_choice
         self.episodes[rows] += 1
-        others = np.arange(self.lookup.num_players) != self.seat[:, None]
-        self._loops = Loops(self.agents, np.where(others, self.lineup, -1))
-        self._play_on(rows)
+        lineup = self.lineup
+        lineup[rows] = CALLER if self.all_seats else 0
+        if len(self.agents) > 1:
+            lineup[rows] = random.integers(len(self.agents), size=(len(rows), seats), dtype=np.int16)
+        lineup[rows, self.seat[rows]] = CALLER
+        self.seat_agents(self.agents, lineup)
+        self.play_on(rows)
 
     def act(self, rows: Ints, actions: Ints) -> None:
         """Carry out the learner's legal actions (int64 [K]) at tables `rows` (int64 [K]), where no episode is over."""
         self.length[rows] += 1
         self.paid[rows] = 0.0
-        if len(rows) == len(self):
-            step(self.lookup, self.state, actions)
-        else:
-            part = self.state.take(rows)
-            step(self.lookup, part, actions)
-            self.state.put(rows, part)
-        self._finish(rows)
-        self._play_on(rows)
+        self.step(rows, actions)
+        self.play_on(rows)
         if self.reward == "tricks":
-            self._pay_tricks(rows)
+            self.pay_tricks(self.going(rows))
         self.total[rows] += self.paid[rows]
 
-    def abandon(self, rows: Ints, amount: float) -> None:
+    def foul(self, rows: Ints, amount: float) -> None:
         """End the episodes at tables `rows`, where the seat to act gets `amount`."""
         self.length[rows] += 1
         self.paid[rows] = 0.0
         self.paid[rows, self.seat[rows]] = amount
         self.total[rows] += self.paid[rows]
-        self.terminated[rows] = True
+        self.abandon(rows)
+
+    def settle(self, rows: Ints) -> Ints:
+        """Pay for the deals of `rows` that have just ended, and deal the next ones of games that go on."""
+        ended = super().settle(rows)
+        self.next_deal(ended[~self.over[ended]])
+        return ended
+
+    def not_callers(self, rows: Ints) -> Ints:
+        """Those of `rows` (int64 [K]) whose next action is not the learner's to decide."""
+        rows = self.going(rows)
+        turn = self.state.turn[rows]
+        if self.all_seats:
+            self.seat[rows] = turn
+        waiting = turn != self.seat[rows]
+        if self.skip_forced:
+            mine = np.flatnonzero(~waiting & (self.length[rows] > 0))
+            if len(mine):
+                free = several(legal(self.lookup, self.state.take(rows[mine])))
+                waiting[np.delete(mine, free)] = True
+        result: Ints = rows[waiting]
+        return result
 
     def view(self, rows: Ints | None = None) -> View:
         """What the seat to decide may know at each table, or at tables `rows`; of the last one where all is over."""
@@ -189,79 +167,6 @@ class LearnerTables:
         """The learner's column of [N, P] as [N]; a copy of all where every seat learns."""
         return values.copy() if self.all_seats else values[np.arange(len(self)), self.seat]
 
-    def copy(self) -> LearnerTables:
-        """The same tables, sharing nothing that changes."""
-        other = copy.copy(self)
-        for name, value in self.__dict__.items():
-            if isinstance(value, (State, np.ndarray)):
-                setattr(other, name, value.copy())
-        return other
-
-    # -- within ------------------------------------------------------------------------------------------------------
-
-    def _play_on(self, rows: Ints) -> None:
-        """Let others act at tables `rows` until the learner is to decide or the episode is over."""
-        while len(rows := self._waiting(rows)):
-            # Nobody of theirs is to act at tables that are not among `rows`.
-            if self._loops.play_on(self.lookup, self.state):
-                self._finish(rows)
-                continue
-            part = self.state.take(rows)
-            seen = view(self.lookup, part)
-            step(self.lookup, part, self._answers(rows, seen))
-            self.state.put(rows, part)
-            self._finish(rows)
-
-    def _waiting(self, rows: Ints) -> Ints:
-        """Those of `rows` where the next action is not the learner's to decide."""
-        rows = rows[~self.over[rows]]
-        turn = self.state.turn[rows]
-        if self.all_seats:
-            self.seat[rows] = turn
-        waiting = turn != self.seat[rows]
-        if self.skip_forced:
-            mine = np.flatnonzero(~waiting & (self.length[rows] > 0))
-            if len(mine):
-                waiting[mine] = ~_several(legal(self.lookup, self.state.take(rows[mine])))
-        result: Ints = rows[waiting]
-        return result
-
-    def _answers(self, rows: Ints, seen: View) -> Ints:
-        """The actions of the seats to act.  Where there is just one, nobody is asked."""
-        free = _several(seen.legal)
-        if free.all():
-            return ask(self.agents, self.lineup[rows, seen.seat], seen)
-        actions: Ints = lowest(seen.legal)
-        asked = np.flatnonzero(free)
-        if len(asked):
-            actions[asked] = ask(self.agents, self.lineup[rows[asked], seen.seat[asked]], seen.take(asked))
-        return actions
-
-    def _finish(self, rows: Ints) -> None:
-        """Pay for the deals that are over at tables `rows`, and deal the next ones of games that go on."""
-        rows = rows[self.state.over[rows]]
-        if len(rows) == 0:
-            return
-        info, part = self.lookup, self.state.take(rows)
-        self.paid[rows] += step_rewards(info, part, self._tally[rows], reward=self.reward, episode=self.episode)
-        self._tally[rows] = 0
-        self.deals[rows] += 1
-        done = (part.phase == GAME_OVER) | (self.episode == "deal")
-        self.terminated[rows] = done
-        self.truncated[rows] = ~done & (self.deals[rows] >= self.max_deals)
-        again = rows[~self.over[rows]]
-        if len(again):
-            ids = next_deal_id(self._first_id[again], self.deals[again])
-            self.deal_id[again] = ids
-            deal(info, self.state, shuffle(info, ids), rows=again, key=ids)
-
-    def _pay_tricks(self, rows: Ints) -> None:
-        """Pay for the tricks of the deals that go on."""
-        rows = rows[~self.over[rows]]
-        now = points_so_far(self.lookup, self.state.take(rows))
-        self.paid[rows] += self._tally[rows] - now
-        self._tally[rows] = now
-
 
 def check_one_learner(tables: LearnerTables, library: str) -> None:
     """Raise EnvError where every seat is a learner's, for a library that takes a table's steps for one learner's."""
@@ -270,12 +175,6 @@ def check_one_learner(tables: LearnerTables, library: str) -> None:
             f"seat='all': {library} would take the steps of all seats for those of one learner: give a seat or "
             "'rotating', and opponents"
         )
-
-
-def _several(sets: Sets) -> Bools:
-    """Has each set more than one member?"""
-    several: Bools = (sets & (sets - 1)) != 0
-    return several
 
 
 def checked_seat(seat: object, seats: int) -> SeatChoice:

@@ -19,7 +19,7 @@ from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS
 from hearts_env.game.view import View, view
-from hearts_env.match.play_match import MAX_DEALS
+from hearts_env.match.tables import MAX_DEALS
 
 Passing = Literal["simultaneous", "sequential"]
 PASSING: tuple[Passing, ...] = ("simultaneous", "sequential")

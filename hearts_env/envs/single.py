@@ -21,8 +21,8 @@ from hearts_env.game.rewards import Episode, Reward, foul_reward, payoff
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import lowest_seats
 from hearts_env.game.view import View, view
-from hearts_env.match.agent import Agent, PlaysOn
-from hearts_env.match.play_match import MAX_DEALS, ask
+from hearts_env.match.agent import Agent, Kernel, ask, kernel_of
+from hearts_env.match.tables import MAX_DEALS
 
 
 class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc]  # its modes are some text
@@ -71,7 +71,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         self._draws: np.random.Generator | None = None  # of the opponents
         self._seat = 0  # whose decision it is
         self._lineup = np.zeros(info.num_players, np.int16)  # [P]  an index into `opponents` for each seat
-        self._loops: dict[int, tuple[PlaysOn, Bools]] = {}  # by seat: who plays on there, and in which seats, [1, P]
+        self._kernels: dict[int, tuple[Kernel, Bools]] = {}  # by seat: of the agent there, and all its seats, [1, P]
         self._episodes = 0  # begun
         self._length = 0  # decisions of the learner in this episode
         self._paid = np.zeros(info.num_players)  # by the last step
@@ -146,7 +146,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         if state["seat_choice"] != self.seat_choice:
             raise EnvError(f"set_state: the state is of seat={state['seat_choice']!r}, not of {self.seat_choice!r}")
         super().set_state(state)
-        self._find_loops()
+        self._find_kernels()
 
     # -- within ------------------------------------------------------------------------------------------------------
 
@@ -165,16 +165,17 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         elif self.seat_choice != "all":
             self._seat = self.seat_choice
         self._episodes += 1
-        self._find_loops()
+        self._find_kernels()
 
-    def _find_loops(self) -> None:
-        """See which opponents have loops, which are as fast as they are meant to be where they are compiled."""
+    def _find_kernels(self) -> None:
+        """See which opponents have kernels, which are as fast as they are meant to be where they are compiled."""
         seats = self._table.lookup.num_players
-        self._loops = {}
+        self._kernels = {}
         for index, agent in enumerate(self.opponents if chosen() == "compiled" else ()):
-            if isinstance(agent, PlaysOn):
+            kernel = kernel_of(agent)
+            if kernel is not None:
                 mine = (self._lineup == index) & (np.arange(seats) != self._seat)
-                self._loops |= {int(seat): (agent, mine[None]) for seat in np.flatnonzero(mine)}
+                self._kernels |= {int(seat): (kernel, mine[None]) for seat in np.flatnonzero(mine)}
 
     def _play_on(self) -> None:
         """Let others act until the learner is to decide or the episode is over."""
@@ -188,7 +189,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
                 return
             if forced:
                 self._carry_out(table.legal.bit_length() - 1)
-            elif turn not in self._loops or not self._loop(*self._loops[turn]):
+            elif turn not in self._kernels or not self._run_kernel(*self._kernels[turn]):
                 seen = view(table.lookup, table.state)
                 self._carry_out(int(ask(self.opponents, self._lineup[[turn]], seen)[0]))
 
@@ -197,9 +198,9 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         if paid is not None:
             self._paid += paid
 
-    def _loop(self, agent: PlaysOn, seats: Bools) -> int:
-        """Let an agent play on by itself; how many actions it has taken."""
-        made, paid = self._table.play_on(agent, seats)
+    def _run_kernel(self, kernel: Kernel, seats: Bools) -> int:
+        """Let the kernel of an agent play in its seats, bool [1, P]; how many actions it has taken."""
+        made, paid = self._table.play_on(kernel, seats)
         if paid is not None:
             self._paid += paid
         return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,18 +23,21 @@ from hearts_env.cards import (
 )
 from hearts_env.fast.single import OneTable
 from hearts_env.game.compiled_rules import Lookup, lookup
-from hearts_env.game.engine import deal, legal, shuffle, single_deal_no
-from hearts_env.game.rewards import EPISODES, REWARDS, Episode, Reward, Rewards, step_rewards
+from hearts_env.game.engine import legal
+from hearts_env.game.rewards import EPISODES, REWARDS, Episode, Reward, Rewards
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import is_over
-from hearts_env.game.state import DEAL_OVER, GAME_OVER, PASS, State
-from hearts_env.match.agent import PlaysOn
-from hearts_env.match.play_match import MAX_DEALS, NO_DEAL_ID, Deals, IllegalActionError, next_deal_id
+from hearts_env.game.state import DEAL_OVER, PASS, State
+from hearts_env.match.agent import IllegalActionError, Kernel
+from hearts_env.match.tables import FROM_DEAL_ID, MAX_DEALS, NO_DEAL_ID, Deals, Start, Tables
 from hearts_env.observe.encode import Layout
-from hearts_env.text.notation import check_hands, dealt_hands, parse_hand, show_position
+from hearts_env.text.notation import check_hands, parse_hand, show_position
 
 _LIMIT = 2**30
 """Deal numbers and scores that are given stay below this, so that a game cannot leave 32 bits."""
+
+_ROW = np.zeros(1, np.int64)
+"""The one row of the tables, int64 [1]."""
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -59,16 +61,6 @@ def checked_rules(rules: object) -> Rules:
     if not isinstance(rules, Rules):
         raise EnvError(f"rules={rules!r:.60}: must be Rules, or text such as 'omnibus,target=50'")
     return rules
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a table is to start; None leaves it to the deal id, or to the deal id to a random generator."""
-
-    deal_id: int | None = None
-    deal_no: int | None = None
-    scores: Ints | None = None  # int64 [1, P]
-    hands: Sets | None = None  # int64 [1, P]  as dealt
 
 
 def read_start(info: Lookup, options: Mapping[str, Any] | None) -> Start:
@@ -168,7 +160,9 @@ def whole_action(action: object) -> int | None:
 class Table:
     """One table that is played deal after deal; a value to copy, pickle and set back.
 
-    Only `start`, `step` and `abandon` change it.  `step` trusts its action; `action` checks one.
+    The one-row case of `Tables`, which knows the episode: this class keeps its numbers as Python's, and lets Python
+    carry out the actions.  Only `start`, `step`, `play_on` and `abandon` change it.  `step` trusts its action; `action`
+    checks one.
     """
 
     def __init__(
@@ -181,36 +175,24 @@ class Table:
         if isinstance(max_deals, bool) or not isinstance(max_deals, int) or not 0 < max_deals < _LIMIT:
             raise EnvError(f"max_deals={max_deals!r:.60}: must be a positive whole number")
         self.max_deals = max_deals
-        self._one = OneTable(self.lookup, State.empty(self.lookup, 1))
+        self._tables = Tables(self.lookup, 1, episode=self.episode, reward=self.reward, max_deals=max_deals)
+        self._one = OneTable(self.lookup, self._tables.state)
         self.deal_id = NO_DEAL_ID
-        self.deals = 0  # finished since the start
-        self._finished: Deals | tuple[int, Ints, State] | None = None
+        self.deals = 0
+        """Deals finished since the start."""
+        self.finished: Deals | None = None
+        """The deal that was finished last, until another one is the same object; None before the first."""
         self.terminated = self.truncated = False
-        self._first_id = 0
-        self._totals = np.zeros((1, self.lookup.num_players), np.int64)
         self.points = [0] * self.lookup.num_players
         """Points of each seat so far in this deal; what it has added once it is over."""
         self.legal = 0
         """The set of legal actions of the seat to act; 0 when the episode is over."""
 
-    def start(self, deal_id: int, start: Start = Start()) -> None:
-        """Begin an episode with deal `deal_id`, or as `start` says.
-
-        As in `match.play`, a single deal has the number that `single_deal_no` tells, a game begins with deal 0,
-        and its later deals have ids hashed from the first.  Given hands are deal 0.
-        """
-        self._first_id = deal_id if start.deal_id is None else start.deal_id
-        self.deal_id = self._first_id if start.hands is None else NO_DEAL_ID
-        number = start.deal_no
-        if number is None:
-            single = self.episode == "deal" and start.hands is None
-            number = int(single_deal_no(self.lookup, np.array(self._first_id))) if single else 0
-        hands = shuffle(self.lookup, [self._first_id]) if start.hands is None else start.hands
-        scores = np.zeros_like(hands) if start.scores is None else start.scores
-        self.deals = 0
-        self.terminated = self.truncated = False
-        deal(self.lookup, self.state, hands, deal_no=[number], scores=scores, key=self._first_id)
-        self._begin()
+    def start(self, deal_id: int, start: Start = FROM_DEAL_ID) -> None:
+        """Begin an episode with deal `deal_id`, or as `start` says; see `Tables.start`."""
+        self._tables.start(_ROW, np.array([deal_id]), start)
+        self.deals, self.terminated, self.truncated = 0, False, False
+        self._begin_deal()
 
     @property
     def state(self) -> State:
@@ -267,75 +249,67 @@ class Table:
     def step(self, action: int) -> Rewards | None:
         """Carry out a legal action, and deal the next deal of a game where one is over.
 
-        What it pays each seat, float64 [P], or None where it pays nothing.
+        What it pays each seat, float64 [P] until the next step, or None where it pays nothing.
         """
         one, numbers = self._one, self._one.numbers
         one.step(action)
         if numbers.led[0] != NO_SUIT or numbers.phase[0] == PASS:
             self.legal = one.legal()
             return None
-        return self._moved()
+        return self._settle()
 
-    def play_on(self, agent: PlaysOn, seats: Bools) -> tuple[int, Rewards | None]:
+    def play_on(self, kernel: Kernel, seats: Bools) -> tuple[int, Rewards | None]:
         """Let an agent act for as long as one of its seats, bool [1, P], is to: how many actions, and what they pay."""
-        made = agent.play_on(self.lookup, self.state, seats)
-        return made, self._moved()
-
-    def _moved(self) -> Rewards | None:
-        """Take note of the table as it has become."""
-        one = self._one
-        self.legal = one.legal()
-        before, self.points = self.points, one.points()
-        paid: Rewards | None = None
-        over = one.numbers.phase[0] >= DEAL_OVER
-        if over or self.reward == "tricks":
-            tally = np.array([before])
-            paid = step_rewards(self.lookup, one.state, tally, reward=self.reward, episode=self.episode)[0]
-        if over:
-            self._finish()
-        return paid
-
-    @property
-    def finished(self) -> Deals | None:
-        """The deal that was finished last, until another one is the same object; None before the first."""
-        if isinstance(self._finished, tuple):
-            deal_id, totals, state = self._finished
-            hands = dealt_hands(self.lookup, state)
-            self._finished = Deals(np.zeros(1, np.int64), np.array([deal_id], np.int64), hands, totals, state)
-        return self._finished
+        made = kernel(self.lookup, self.state, seats)
+        return made, self._settle()
 
     def abandon(self) -> None:
         """End the episode here."""
+        self._tables.abandon(_ROW)
         self.terminated = True
         self.legal = 0
 
     def copy(self) -> Table:
         """The same table, sharing nothing that changes."""
         other = Table.__new__(Table)
-        other.__dict__.update(self.__dict__, points=self.points.copy(), _one=self._one.copy())
+        tables = self._tables.copy()
+        one = OneTable(self.lookup, tables.state)
+        other.__dict__.update(self.__dict__, points=self.points.copy(), _tables=tables, _one=one)
         return other
 
-    def _finish(self) -> None:
-        self.deals += 1
-        self._finished = (self.deal_id, self._totals, self.state.copy())
-        if self.episode == "deal" or self.state.phase[0] == GAME_OVER:
-            self.terminated = True
-        elif self.deals >= self.max_deals:
-            self.truncated = True
+    def _settle(self) -> Rewards | None:
+        """Take note of a trick or a deal that is over: what it pays each seat."""
+        one, tables = self._one, self._tables
+        self.legal, self.points = one.legal(), one.points()
+        over = one.numbers.phase[0] >= DEAL_OVER
+        if not over and self.reward != "tricks":
+            return None
+        tables.paid[0] = 0.0
+        if over:
+            self._finish()
         else:
-            ids = next_deal_id(np.array([self._first_id]), np.array([self.deals]))
-            self.deal_id = int(ids[0])
-            deal(self.lookup, self.state, shuffle(self.lookup, ids), key=ids)
-            self._begin()
+            tables.pay_tricks(_ROW)
+        paid: Rewards = tables.paid[0]
+        return paid
 
-    def _begin(self) -> None:
-        self._totals = self.state.scores.astype(np.int64)
+    def _finish(self) -> None:
+        """The deal is over: pay for it, and deal the next one of a game that goes on."""
+        tables = self._tables
+        tables.settle(_ROW)
+        self.deals += 1
+        self.finished = tables.finished(_ROW)
+        self.terminated, self.truncated = bool(tables.terminated[0]), bool(tables.truncated[0])
+        if not self.over:
+            tables.next_deal(_ROW)
+            self._begin_deal()
+
+    def _begin_deal(self) -> None:
+        self.deal_id = int(self._tables.deal_id[0])
         self.points = [0] * self.lookup.num_players
         self.legal = self._one.legal()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "lookup": self.lookup.rules, "_one": self.state}
+        return {**self.__dict__, "_one": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        info = lookup(state["lookup"])
-        self.__dict__.update(state, lookup=info, _one=OneTable(info, state["_one"]))
+        self.__dict__.update(state, _one=OneTable(state["lookup"], state["_tables"].state))

@@ -18,11 +18,11 @@ from hearts_env.envs.base import Edge, Mask, MaskIn, Observation, OnIllegal
 from hearts_env.envs.learner_tables import LearnerTables, SeatChoice
 from hearts_env.envs.opponents import Opponents
 from hearts_env.envs.spaces import action_space
-from hearts_env.envs.table import EnvError, Start, read_start, refusal
+from hearts_env.envs.table import EnvError, read_start, refusal
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View
-from hearts_env.match.play_match import MAX_DEALS
+from hearts_env.match.tables import FROM_DEAL_ID, MAX_DEALS, Start
 from hearts_env.observe.encode import action_mask, encode
 
 Infos = dict[str, Any]
@@ -167,7 +167,7 @@ class HeartsVectorEnv(Edge, VectorEnv[Observation, Ints, NDArray[Any]]):  # type
                     self.tables.lookup, self.tables.state.take(rows[wrong[:1]]), actions[wrong[0]], f" at table {row}"
                 )
             if self.on_illegal == "terminate":
-                self.tables.abandon(rows[wrong], foul_reward(self.tables.lookup, self.tables.reward))
+                self.tables.foul(rows[wrong], foul_reward(self.tables.lookup, self.tables.reward))
                 rows, numbers = rows[~illegal], numbers[~illegal]
             else:
                 numbers[wrong] = choose(legal[wrong], self._chance[0].random(len(wrong)))
@@ -257,11 +257,11 @@ class HeartsVectorEnv(Edge, VectorEnv[Observation, Ints, NDArray[Any]]):  # type
 
     # -- within ------------------------------------------------------------------------------------------------------
 
-    def _begin(self, rows: Ints, ids: Ints | None = None, start: Start | None = None) -> None:
+    def _begin(self, rows: Ints, ids: Ints | None = None, start: Start = FROM_DEAL_ID) -> None:
         """Begin an episode at some tables, with ids of their own unless these are given."""
         if ids is None:
             ids = self.np_random.integers(2**63, size=len(rows), dtype=np.int64)
-        self.tables.start(rows, ids, self._chance[1], start)
+        self.tables.begin(rows, ids, self._chance[1], start)
 
     def observe(self) -> tuple[Observation, Mask]:
         """What the learner sees at each table, and its masks, int8 [N, A]; see `mask_in` and `masks`."""

@@ -13,7 +13,7 @@ from hearts_env.envs.aec import HeartsAEC
 from hearts_env.envs.base import Observation
 from hearts_env.envs.table import EnvError, checked_rules
 from hearts_env.game.rules import Rules
-from hearts_env.match.play_match import Deals
+from hearts_env.match.tables import Deals
 from hearts_env.text.record import records_of
 
 

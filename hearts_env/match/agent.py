@@ -1,13 +1,16 @@
-"""What an agent is: a policy over batches of views."""
+"""The Agent protocol, a policy over batches of views, and how agents are asked for actions and probabilities."""
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import NUM_ACTIONS, Bools, Ints, members
+from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, bit, members, names_in
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.random_play import salted, unit
 from hearts_env.game.state import State
@@ -48,21 +51,90 @@ class StochasticAgent(Agent, Protocol):
         ...
 
 
-@runtime_checkable
-class PlaysOn(Agent, Protocol):
-    """An agent that also has a compiled loop for its own play, which spares a match the views.
+Kernel = Callable[[Lookup, State, Bools], int]
+"""Plays at every table for as long as a seat of `seats` (bool [N, P]) is to act: changes the State, and returns how
+many actions were played."""
 
-    The loop is handed the State, hidden cards and all.  It must play just what `act` does, and `act` sees only
-    Views: a test that compares the two is what shows that the loop doesn't peek.  A match calls it under the
-    compiled executor only.
+_PACKAGES = ("hearts_env", "hearts_agents", "hearts_train")
+"""The packages of this distribution whose agents may be given a State."""
+_KERNELS: dict[type, Callable[[Any, Lookup, State, Bools], int]] = {}
+AgentClass = TypeVar("AgentClass", bound="type[_HasKernel]")
+
+
+class _HasKernel(Protocol):
+    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int: ...
+
+
+def plays_from_state(agent: AgentClass) -> AgentClass:
+    """Register the method `play_on(self, lookup, state, seats)` of an agent class of this distribution as its kernel.
+
+    A class decorator.  A match under the compiled executor calls the kernel in place of `act`, which spares it the
+    views.  The kernel is handed the State, hidden cards and all, and must play exactly what `act` plays: a test that
+    compares the two shows that it doesn't peek.  That is why no other class is trusted with it.
+
+    Raises TypeError for a class that is not of this distribution.
     """
+    if agent.__module__.partition(".")[0] not in _PACKAGES:
+        raise TypeError(f"{agent.__module__}.{agent.__qualname__}: only agents of this distribution are given a State")
+    _KERNELS[agent] = agent.play_on
+    return agent
 
-    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
-        """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act.  Changes `state`.
 
-        Returns how many actions were played.
-        """
-        ...
+def kernel_of(agent: Agent) -> Kernel | None:
+    """The registered kernel of an agent's class, or None: the agent is then asked by `act`, and sees Views alone.
+
+    Only the very class that was registered counts, and the method as it then was.  An agent from elsewhere with a
+    method `play_on`, a subclass, and an attribute of an instance are never handed a State.
+    """
+    kernel = _KERNELS.get(type(agent))
+    return None if kernel is None else partial(kernel, agent)
+
+
+class IllegalActionError(ValueError):
+    """An agent chose an action that is not legal."""
+
+
+Told = Callable[[int, int, float, int], None]
+"""Takes an agent's index, the number of its decisions, the seconds they took, and how many failed."""
+
+
+def ask(agents: Sequence[Agent], agent_of: NDArray[np.integer], seen: View, on_asked: Told | None = None) -> Ints:
+    """Ask each agent, once, for the actions of its own views, and check them; int64 [N].
+
+    agent_of: [N], an index into `agents` for each view.  on_asked: is told of each agent that was asked.
+    Raises IllegalActionError.
+    """
+    actions = np.empty(len(seen), np.int64)
+    for index in np.unique(agent_of):
+        mine = np.flatnonzero(agent_of == index)
+        part = seen if len(mine) == len(seen) else seen.take(mine)
+        failures = getattr(agents[index], "failures", 0)
+        start = time.perf_counter()
+        given = np.asarray(agents[index].act(part))
+        seconds = time.perf_counter() - start
+        if on_asked:
+            on_asked(index, len(mine), seconds, getattr(agents[index], "failures", 0) - failures)
+        check_actions(part, given, agents[index].name)
+        actions[mine] = given
+    return actions
+
+
+def check_actions(seen: View, actions: NDArray[np.integer], name: str) -> None:
+    """Raise IllegalActionError unless there is one legal action for each view.  name: the agent's, for the message."""
+    if actions.shape != seen.seat.shape or not np.issubdtype(actions.dtype, np.integer):
+        raise IllegalActionError(
+            f"agent {name!r} must return {len(seen)} whole numbers, not {actions.dtype} {actions.shape}"
+        )
+    within = (actions >= 0) & (actions < NUM_ACTIONS)
+    fine = within & ((bit(np.where(within, actions, 0).astype(np.int64)) & seen.legal) != 0)
+    if not fine.all():
+        row = int(np.argmin(fine))
+        action = int(actions[row])
+        named = f" ({ACTION_NAMES[action]})" if within[row] else ""
+        raise IllegalActionError(
+            f"illegal action {action}{named} by agent {name!r} in seat {seen.seat[row]}: "
+            f"legal are {' '.join(names_in(seen.legal[row]))}; its hand is {' '.join(names_in(seen.hand[row]))}"
+        )
 
 
 class PolicyError(ValueError):

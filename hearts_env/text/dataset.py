@@ -20,7 +20,7 @@ from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
 from hearts_env.game.view import view
-from hearts_env.match.play_match import NO_DEAL_ID
+from hearts_env.match.tables import NO_DEAL_ID
 from hearts_env.observe.encode import action_mask, encode, layout
 from hearts_env.text.notation import script
 from hearts_env.text.record import Record, RecordError

@@ -23,7 +23,7 @@ from hearts_env.cards import (
 )
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.rules import Rules, RulesError
-from hearts_env.match.play_match import NO_DEAL_ID, Deals
+from hearts_env.match.tables import NO_DEAL_ID, Deals
 from hearts_env.text.notation import NotationError, check_hands, show_hand
 
 FORMAT = "hearts-record/1"

@@ -19,8 +19,8 @@ from hearts_env.game.engine import step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View, view
-from hearts_env.match.agent import Agent, StochasticAgent
-from hearts_env.match.play_match import check_actions, play
+from hearts_env.match.agent import Agent, StochasticAgent, check_actions
+from hearts_env.match.play_match import play
 from tables import random_pair
 
 NAMES = ("random", "random:1", "rule", "search:3", "search:3?soft", "net", "net?sample", "net+search:3")

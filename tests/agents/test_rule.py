@@ -28,7 +28,8 @@ from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import MOON, PLAY, State
 from hearts_env.game.view import View, view
-from hearts_env.match.play_match import check_actions, play
+from hearts_env.match.agent import check_actions
+from hearts_env.match.play_match import play
 
 
 def card(text: str) -> int:

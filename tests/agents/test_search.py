@@ -22,8 +22,8 @@ from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS, PLAY
 from hearts_env.game.view import view
 from hearts_env.game.worlds import worlds
-from hearts_env.match.agent import Agent, StochasticAgent, policy
-from hearts_env.match.play_match import check_actions, play
+from hearts_env.match.agent import Agent, StochasticAgent, check_actions, policy
+from hearts_env.match.play_match import play
 from hearts_env.text.notation import parse_position
 
 QUICK = "search:6"

@@ -11,7 +11,7 @@ import pytest
 from hearts_agents import make
 from hearts_agents.policy import PolicyAgent, against
 from hearts_env.game.rules import Rules
-from hearts_env.match.play_match import IllegalActionError
+from hearts_env.match.agent import IllegalActionError
 
 
 @pytest.mark.parametrize("players", [2, 4, 7])

@@ -26,7 +26,8 @@ from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import shuffle
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.state import MOON, PASS, PHASE_NAMES, PLAY
-from hearts_env.match.play_match import IllegalActionError, play
+from hearts_env.match.agent import IllegalActionError
+from hearts_env.match.play_match import play
 from hearts_env.text.render import coloured, show_view
 
 VARIANTS = ["omnibus", "partnership", "black_maria", "two_player,pass_count=1,pass_cycle=[1,0]"]

@@ -16,7 +16,7 @@ from hearts_env.envs.table import EnvError
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.rules import Rules, RulesError
-from hearts_env.match.play_match import IllegalActionError
+from hearts_env.match.agent import IllegalActionError
 from hearts_env.observe.encode import layout
 
 MASKS = ["observation", "info", "both"]

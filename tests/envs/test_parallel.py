@@ -16,7 +16,7 @@ from hearts_env.cards import NOOP
 from hearts_env.envs.table import EnvError
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.state import PASS
-from hearts_env.match.play_match import IllegalActionError
+from hearts_env.match.agent import IllegalActionError
 
 PASSING = ["simultaneous", "sequential"]
 

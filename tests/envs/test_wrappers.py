@@ -17,7 +17,8 @@ from hearts_env.cards import names_in
 from hearts_env.envs.aec import HeartsAEC
 from hearts_env.envs.table import EnvError
 from hearts_env.envs.wrappers import RecordDeals, SampleRules, write_records
-from hearts_env.match.play_match import NO_DEAL_ID, play
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import NO_DEAL_ID
 from hearts_env.text.dataset import DatasetError, decisions, export, parsed
 from hearts_env.text.record import Record
 from hearts_env.text.replay import check_lines, replay

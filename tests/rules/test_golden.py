@@ -13,7 +13,7 @@ from hearts_env.cards import names_in
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import shuffle
 from hearts_env.game.rules import PRESETS, Rules
-from hearts_env.match.play_match import next_deal_id
+from hearts_env.match.tables import next_deal_id
 from hearts_env.observe.encode import ENCODING_VERSION
 from hearts_env.text.record import Record
 from hearts_env.text.replay import check_lines

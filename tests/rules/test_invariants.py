@@ -34,7 +34,7 @@ from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import card_points, side_scores
 from hearts_env.game.state import DEAL_OVER, MOON, PASS, PLAY, State
 from hearts_env.game.view import view
-from hearts_env.match.play_match import Deals
+from hearts_env.match.tables import Deals
 from hearts_env.observe.encode import action_mask, encode, layout
 from hearts_env.text.record import Record, records_of
 from hearts_env.text.replay import check_line

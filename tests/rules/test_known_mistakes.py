@@ -24,7 +24,9 @@ from hearts_env.game.rules import MOREHEAD_REMOVED
 from hearts_env.game.scoring import deal_points, shooter
 from hearts_env.game.state import MOON, PASS, PLAY, State
 from hearts_env.game.view import View, view
-from hearts_env.match.play_match import Deals, IllegalActionError, check_actions, play
+from hearts_env.match.agent import IllegalActionError, check_actions
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import Deals
 from hearts_env.observe.encode import encode, layout
 from hearts_env.text.notation import NotationError, carry_out, parse_action, parse_hand, parse_position, show_position
 from hearts_env.text.record import Record

@@ -39,7 +39,9 @@ from hearts_env.game.rules import CHOICES, Rules, RulesError
 from hearts_env.game.state import PHASE_NAMES, State
 from hearts_env.game.variants import PRESETS
 from hearts_env.game.view import View
-from hearts_env.match.play_match import Deals, check_actions, play
+from hearts_env.match.agent import check_actions
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import Deals
 from hearts_env.text.notation import (
     NotationError,
     dealt_hands,

@@ -22,7 +22,8 @@ from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import State
 from hearts_env.game.view import view
-from hearts_env.match.play_match import Deals, play
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import Deals
 from hearts_env.observe.encode import ENCODING_VERSION, encode, layout
 from hearts_env.text.record import records_of
 

@@ -20,7 +20,8 @@ from hearts_env import Rules
 from hearts_env.cards import ADD, CARD_NAMES, parse_card
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rules import PRESETS
-from hearts_env.match.play_match import Deals, play
+from hearts_env.match.play_match import play
+from hearts_env.match.tables import Deals
 from hearts_env.text.record import MAX_LINE, Record, RecordError, records_of
 from hearts_env.text.replay import check_line, check_lines, read_lines, replay, replay_all, show
 

@@ -20,7 +20,8 @@ from hearts_env.game.rules import Rules
 from hearts_env.game.state import MOON, State
 from hearts_env.game.view import View, view
 from hearts_env.game.worlds import worlds
-from hearts_env.match.play_match import IllegalActionError, play
+from hearts_env.match.agent import IllegalActionError
+from hearts_env.match.play_match import play
 from hearts_env.text.prompt import AnswerError, card_words, named_actions, read_answer, show_view
 
 PRESETS = ("standard", "two_player_pass", "three", "partnership", "small_three")

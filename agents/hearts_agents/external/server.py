@@ -10,8 +10,7 @@ from hearts_agents.external.messages import parse_request, view_of
 from hearts_agents.external.pipes import ByteWriter, LineReader
 from hearts_agents.external.protocol import ProtocolError, answer_line, loaded, parse_hello, welcome_line
 from hearts_env.game.compiled_rules import Lookup, lookup
-from hearts_env.match.agent import Agent
-from hearts_env.match.play_match import check_actions
+from hearts_env.match.agent import Agent, check_actions
 
 MAX_BATCH = 4096
 """Requests that are answered together at most."""

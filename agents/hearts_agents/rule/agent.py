@@ -11,12 +11,14 @@ from hearts_agents.rule.weights import Weights
 from hearts_env.cards import Bools, Ints, count
 from hearts_env.executor import chosen
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.engine import step
 from hearts_env.game.scoring import automatic_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
 from hearts_env.game.view import View, view
+from hearts_env.match.agent import plays_from_state
+from hearts_env.match.tables import turn
 
 
+@plays_from_state
 class RuleAgent:
     """Plays by rules of thumb with weights; the same view always gives the same action."""
 
@@ -74,9 +76,7 @@ class RuleAgent:
             return kernels.play_on(lookup, self.weights, state, seats)
         made = 0
         while len(rows := np.flatnonzero(~state.over & seats[np.arange(len(state)), state.turn])):
-            part = state.take(rows)
-            step(lookup, part, self.act(view(lookup, part)))
-            state.put(rows, part)
+            turn(lookup, state, rows, lambda part: self.act(view(lookup, part)))
             made += len(rows)
         return made
 

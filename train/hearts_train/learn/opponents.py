@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,12 @@ from numpy.typing import NDArray
 
 from hearts_agents import make
 from hearts_arena.formats import lineups
-from hearts_env.cards import Ints
-from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.engine import step
-from hearts_env.game.state import State
-from hearts_env.game.view import view
 from hearts_env.match.agent import Agent
-from hearts_env.match.play_match import Loops, ask
+from hearts_env.match.tables import CALLER
 
 PAST = "past"
 """As an opponent's name: earlier weights of the run itself."""
-LEARNS = -1
+LEARNS = CALLER
 """In a lineup: the policy that learns."""
 
 
@@ -32,26 +26,6 @@ class Others:
 
     agents: Sequence[Agent]
     lineup: NDArray[np.int64]  # int64 [N, P]  an index into `agents`, or LEARNS
-
-    @cached_property
-    def _loops(self) -> Loops:
-        return Loops(self.agents, self.lineup)
-
-    def take(self, tables: Ints) -> Others:
-        """The same at some of the tables."""
-        return Others(self.agents, self.lineup[tables])
-
-    def play(self, lookup: Lookup, state: State) -> None:
-        """Play on until every table waits for a seat that learns, or is over.  Changes `state`."""
-        while True:
-            self._loops.play_on(lookup, state)
-            agent_of = self.lineup[np.arange(len(state)), state.turn]
-            rows = np.flatnonzero(~state.over & (agent_of != LEARNS))
-            if len(rows) == 0:
-                return
-            part = state.take(rows)
-            step(lookup, part, ask(self.agents, agent_of[rows], view(lookup, part)))
-            state.put(rows, part)
 
 
 class Pool:

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from hearts_agents.net.weights import Floats
 from hearts_agents.win_chance import payoff_at
-from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Bools, Ints, Sets, lowest
+from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Bools, Ints, Sets
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.engine import deal, legal, pass_offset, shuffle, single_deal_no, step
+from hearts_env.game.engine import pass_offset, single_deal_no
 from hearts_env.game.state import State
 from hearts_env.game.view import view
 from hearts_env.match.agent import Agent
 from hearts_env.match.agent import policy as policy_of
+from hearts_env.match.tables import Start, Tables
 from hearts_env.observe.encode import Layout, encode_packed
 from hearts_train.learn.auxiliary_targets import endings, from_seat, unseen
 from hearts_train.learn.opponents import Others
@@ -125,42 +126,30 @@ class Rollout:
         # Apart, so that all tables of a batch are always in the same phase, which is the engine's fast case.
         for tables in (np.flatnonzero(holds), np.flatnonzero(~holds)):
             if len(tables):
-                state = State.empty(self.lookup, len(tables))
-                ids = deal_ids[tables]
-                hands = shuffle(self.lookup, ids)
-                deal(self.lookup, state, hands, deal_no=numbers[tables], scores=scores[tables], key=ids)
-                self._play(state, tables, policy, others.take(tables) if others else None)
-                self.payoffs[tables] = payoff_at(self.lookup, scores[tables], state.points.astype(np.int64))
-                self.moons[tables] = state.shooter != NO_SEAT
+                played = self._play(deal_ids[tables], scores[tables], tables, policy, others)
+                self.payoffs[tables] = payoff_at(self.lookup, scores[tables], played.points.astype(np.int64))
+                self.moons[tables] = played.shooter != NO_SEAT
                 if self.truth:
-                    self.endings[tables] = endings(self.lookup, state)
+                    self.endings[tables] = endings(self.lookup, played)
         self.watch.lap("rollout: game")
 
-    def _play(self, state: State, tables: Ints, policy: Policy, others: Others | None) -> None:
+    def _play(self, deal_ids: Ints, scores: Ints, numbers: Ints, policy: Policy, others: Others | None) -> State:
+        """Play these deals, which are held as the tables `numbers`, int64 [K]; how they end.  scores: int64 [K, P]."""
+        size = len(numbers)
+        if others:
+            tables = Tables(self.lookup, size, agents=others.agents, lineup=others.lineup[numbers])
+        else:
+            tables = Tables(self.lookup, size)
+        tables.start(np.arange(size), deal_ids, Start(scores=scores))
         while True:
             if others:
                 self.watch.lap("rollout: game")
-                others.play(self.lookup, state)
+                tables.play_on()
                 self.watch.lap("rollout: others")
-            rows = np.flatnonzero(~state.over)
+            rows = tables.going(np.arange(size))
             if len(rows) == 0:
-                return
-            if len(rows) == len(state):
-                self._step(state, tables, policy)
-            else:
-                part = state.take(rows)
-                self._step(part, tables[rows], policy)
-                state.put(rows, part)
-
-    def _step(self, state: State, tables: Ints, policy: Policy) -> None:
-        """One action at each of these tables, all of which wait for a seat that learns."""
-        allowed = legal(self.lookup, state)
-        actions = lowest(allowed)
-        free = np.flatnonzero(allowed & (allowed - 1))
-        if len(free):
-            part = state if len(free) == len(state) else state.take(free)
-            actions[free] = self._decide(part, tables[free], policy)
-        step(self.lookup, state, actions)
+                return tables.state
+            tables.choose(rows, lambda free, part: self._decide(part, numbers[free], policy))
 
     def _decide(self, state: State, tables: Ints, policy: Policy) -> Ints:
         """Keep what the seats see, and what the policy says to it."""
