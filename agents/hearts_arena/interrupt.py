@@ -1,14 +1,16 @@
-"""Ctrl-C while something is played: at once, but never in the middle of what is written down."""
+"""Ctrl-C without loss: an exception that waits for what is being written, or a request that a loop looks at."""
 
 from __future__ import annotations
 
 import signal
-from contextlib import ExitStack, suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 
 class Interrupt:
-    """Ctrl-C raises KeyboardInterrupt once: at once, or when what is kept or counted (within it) is done."""
+    """Ctrl-C raises KeyboardInterrupt once: at once, or after the `with` of this object that it comes in."""
 
     def __init__(self) -> None:
         self.held = False
@@ -22,15 +24,40 @@ class Interrupt:
         if self._asked and kind is None:
             raise KeyboardInterrupt
 
-    def listening(self) -> ExitStack:
+    def listening(self) -> AbstractContextManager[None]:
         """Hear of Ctrl-C until this is left; only the main thread of a process can."""
-        stack = ExitStack()
-        with suppress(ValueError):
-            stack.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, self._handle))
-        return stack
+        return _handling(self._handle, signal.SIGINT)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
         if not self.held:
             self.held = True
             raise KeyboardInterrupt
+
+
+@contextmanager
+def stop_requests() -> Iterator[threading.Event]:
+    """An event that is set once Ctrl-C or SIGTERM asks for an end; a second Ctrl-C is an ordinary KeyboardInterrupt."""
+    stop = threading.Event()
+
+    def ask(number: int, _: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    with _handling(ask, signal.SIGINT, signal.SIGTERM):
+        yield stop
+
+
+@contextmanager
+def _handling(handler: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
+    """Let `handler` answer these signals until this is left; in any but the main thread it does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +14,12 @@ from numpy.typing import NDArray
 from hearts_arena.finished_deals import Chunk, column_of
 from hearts_arena.ledger import Ledger
 from hearts_arena.tournament import Tournament
+from hearts_env.text.write_file import whole_file, write_file
 
 DEALS_NAME = "deals.npz"
 PARQUET_NAME = "deals.parquet"
 RECORDS_NAME = "records.jsonl"
 STANDINGS_NAME = "standings.json"
-PART = ".part"
-"""Ends the name of a file that is being written; it loses this when it is complete."""
 _PLACE = "number"
 
 
@@ -37,7 +34,7 @@ def write_deals(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -
     rows = sum(int(keep.sum()) for keep in _kept(ledger, deals))
     first = Chunk.from_bytes(next(iter(ledger)))
     with (
-        whole(folder / DEALS_NAME) as part,
+        whole_file(folder / DEALS_NAME) as part,
         zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
         for name, values in fixed.items():
@@ -57,7 +54,7 @@ def write_deals(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -
 
 def write_records(folder: Path, ledger: Ledger, deals: int) -> None:
     """Write `records.jsonl`: the first `deals` deal ids as records, a line each.  Raises OSError."""
-    with whole(folder / RECORDS_NAME) as part, part.open("w", encoding="utf-8") as target:
+    with whole_file(folder / RECORDS_NAME) as part, part.open("w", encoding="utf-8") as target:
         for chunk in _counted(ledger, deals):
             target.write(chunk.records)
 
@@ -71,7 +68,7 @@ def write_parquet(folder: Path, planned: Tournament, ledger: Ledger, deals: int)
     import pyarrow.parquet
 
     writer = None
-    with whole(folder / PARQUET_NAME) as part:
+    with whole_file(folder / PARQUET_NAME) as part:
         try:
             for chunk in _counted(ledger, deals):
                 columns = {name: _arrow(values) for name, values in chunk.columns.items()}
@@ -87,28 +84,7 @@ def write_parquet(folder: Path, planned: Tournament, ledger: Ledger, deals: int)
 
 def write_standings(folder: Path, content: dict[str, Any]) -> None:
     """Write `standings.json`.  Raises OSError."""
-    write_text(folder / STANDINGS_NAME, json.dumps(content, indent=1) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file of text, whole or not at all.  Raises OSError."""
-    with whole(path) as part:
-        part.write_text(text, encoding="utf-8")
-
-
-@contextlib.contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Gives a path to write to that becomes `path` at the end; if that is not reached, the older file stays."""
-    part = path.with_name(path.name + PART)
-    try:
-        yield part
-        os.replace(part, path)
-    except OSError as error:
-        error.filename = error.filename or str(path)
-        raise
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+    write_file(folder / STANDINGS_NAME, json.dumps(content, indent=1) + "\n")
 
 
 def _kept(ledger: Ledger, deals: int) -> Iterator[NDArray[np.bool_]]:

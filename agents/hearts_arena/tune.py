@@ -27,6 +27,7 @@ from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
 from hearts_env.match.play_match import play
+from hearts_env.text.write_file import write_file
 
 Numbers = NDArray[np.float64]
 SHARE, SMALLEST = 0.15, 0.1
@@ -141,10 +142,8 @@ def tune(options: Options) -> Weights:
 
 
 def save(path: Path, weights: Weights) -> None:
-    """Write weights as JSON, all at once."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(asdict(weights), indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
+    """Write weights as JSON.  Raises OSError."""
+    write_file(path, json.dumps(asdict(weights), indent=1) + "\n")
 
 
 def main() -> int:

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from hearts_arena.report.console import console
 from hearts_env.executor import Executor
+from hearts_env.text.write_file import write_file
 
 if TYPE_CHECKING:
     from hearts_bench.plan import Measured, Plan
@@ -158,11 +159,9 @@ def print_learned(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
-    """Write the JSON file whole, in place of one that may be there.  Raises OSError."""
+    """Write the results as JSON, into a folder that is made if need be.  Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_file(path, json.dumps(content, indent=1) + "\n")
 
 
 def print_results(results: Sequence[Measured], memories: Sequence[dict[str, Any]]) -> None:

@@ -14,6 +14,8 @@ import tyro
 
 from hearts_arena.provenance import commit, machine, versions
 from hearts_arena.report.screen import Screen
+from hearts_cli.exit_codes import INTERRUPTED
+from hearts_env.text.write_file import write_file
 
 PACK = "hearts-benchmark/1"
 """Names what follows, which never changes: another pack gets another number."""
@@ -22,7 +24,6 @@ FIRST_ID = 700_000_000
 DEALS = 500
 """In six seatings: a tenth of a point of error, and some minutes of one core against the slowest opponent."""
 OPPONENTS = ("random", "rule", "search:32", "search:128", "net")
-INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Benchmark:
         if not results:
             raise ValueError(f"no opponent of {', '.join(self.opponents)} can be made here")
         if self.json:
-            self.json.write_text(json.dumps(entry(self.agent, results), indent=1) + "\n", encoding="utf-8")
+            write_file(self.json, json.dumps(entry(self.agent, results), indent=1) + "\n")
         print(line(self.agent, results))
         return 0
 

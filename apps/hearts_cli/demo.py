@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hearts_arena.report.screen import Screen, print_results
 from hearts_cli.bench import Bench
-from hearts_cli.tournament import INTERRUPTED
+from hearts_cli.exit_codes import INTERRUPTED
 
 RUN = Path("runs") / "demo"
 """The folder for all files; those of an earlier demo in it are removed."""

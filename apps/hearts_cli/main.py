@@ -13,17 +13,13 @@ from hearts_cli.agent import AnswerRequests
 from hearts_cli.bench import Bench
 from hearts_cli.benchmark import Benchmark
 from hearts_cli.demo import Demo
+from hearts_cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from hearts_cli.exploit import Exploit
 from hearts_cli.listings import ListAgents, ListRules
 from hearts_cli.play import Play
 from hearts_cli.records import CheckRecords, Export, ShowDeal, ShowRecord
-from hearts_cli.tournament import INTERRUPTED, HoldTournament
+from hearts_cli.tournament import HoldTournament
 from hearts_cli.train import Train, train
-
-BROKEN_PIPE = 141
-"""Exit code when whoever read the output has gone, as shells have it."""
-BAD_INPUT = 2
-"""Exit code for wrong arguments, files and records."""
 
 _EXTRAS = {
     "torch": "train",

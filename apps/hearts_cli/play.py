@@ -11,9 +11,7 @@ from typing import Annotated
 import tyro
 
 from hearts_arena.report.console import console
-
-INTERRUPTED = 130
-"""Exit code when the person leaves before the end."""
+from hearts_cli.exit_codes import INTERRUPTED
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import tyro
 
+from hearts_cli.exit_codes import WRONG_RECORD
+
 if TYPE_CHECKING:
     from hearts_env.text.record import Record
 
-WRONG_RECORD = 1
-"""Exit code of `hearts check` when a record is wrong."""
 _File = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE")]
 
 

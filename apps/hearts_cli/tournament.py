@@ -12,13 +12,12 @@ import tyro
 
 from hearts_arena.provenance import commit, versions
 from hearts_arena.report.screen import Screen, print_power, print_results
+from hearts_cli.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from hearts_arena.run import Outcome
     from hearts_arena.tournament import Tournament
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 PILOT_DEALS = 200
 """Deal ids that `--power` measures the spread on."""
 _NO_RESULTS = ("out", "resume", "workers", "engine", "records", "parquet")

@@ -25,6 +25,7 @@ from hearts_env.observe.encode import action_mask, encode, layout
 from hearts_env.text.notation import script
 from hearts_env.text.record import Record, RecordError
 from hearts_env.text.replay import replay_all
+from hearts_env.text.write_file import whole_file
 
 _CHUNK = 512
 
@@ -136,15 +137,16 @@ def export(records: Iterable[Record], path: Path, *, pad: bool = False, order: b
         raise DatasetError(f"{path}: the name of the file must end in {' or '.join(kinds)}")
     rows = 0
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as folder:
-        whole = Path(folder) / f"whole{path.suffix}"
-        writer: _Writer = kinds[path.suffix](whole)
+        packed = Path(folder) / f"packed{path.suffix}"
+        writer: _Writer = kinds[path.suffix](packed)
         for columns in decisions(records, pad=pad, order=order):
             writer.write(columns)
             rows += len(columns["action"])
         if rows == 0:
             raise DatasetError("there are no records to make arrays of")
         writer.finish()
-        whole.replace(path)
+        with whole_file(path) as part:
+            packed.replace(part)
     return rows
 
 

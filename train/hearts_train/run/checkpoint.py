@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from hearts_agents.net.weights import WEIGHTS_NAME, NetError, NetSpec, read_tensors
+from hearts_env.text.write_file import write_file
 from hearts_train.learn.network import CRITIC, GUESS, HeartsNet, copies, packed_weights
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
@@ -47,20 +47,10 @@ class Progress:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment either the old or the new content is there, whole.
-
-    Raises CheckpointError, and leaves the old file as it was.
-    """
-    beside = path.with_name(f".{path.name}.new")
+    """Write a file of a run whole.  Raises CheckpointError, and leaves the old file as it was."""
     try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
+        write_file(path, content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
         kept = "the one before is intact" if path.exists() else "there was none before"
         raise CheckpointError(f"cannot write {path}: {error.strerror or error}; {kept}") from None
 

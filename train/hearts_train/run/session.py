@@ -17,6 +17,7 @@ from torch import Tensor
 from hearts_agents.net.agent import weights_of
 from hearts_agents.net.weights import read_tensors, weights_file
 from hearts_arena.duplicate import mean_and_error
+from hearts_arena.interrupt import stop_requests
 from hearts_arena.provenance import commit, machine, versions
 from hearts_train.learn.opponents import opponents_now, past_file
 from hearts_train.learn.weight_transfer import transfer
@@ -34,7 +35,6 @@ from hearts_train.run.distributed import ProcessGroup
 from hearts_train.run.evaluation import BEST, Clocks
 from hearts_train.run.log import Metrics, Report, Silence
 from hearts_train.run.process_pool import ProcessPool
-from hearts_train.run.stop import stop_requests
 from hearts_train.run.workers import Ranks, SharedStates, Worker
 
 T = TypeVar("T")
