@@ -65,4 +65,4 @@ docs: $(STAMP) ## regenerate the tables in the documents
 
 clean: ## remove build outputs and caches, but not .venv or runs/
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find hearts_env agents train apps tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find hearts_env agents train apps tests benchmarks experiments docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

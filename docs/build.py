@@ -37,7 +37,7 @@ TRAINED = ("small_two", "small_three", "small_two_pass")
 """Small rules under which networks were trained and measured by `hearts exploit --curve`."""
 LADDER = ROOT / "benchmarks" / "results" / "ladder.json"
 WIN_CHANCES = ROOT / "benchmarks" / "results" / "win_chance.json"
-CHOICES = ROOT / "benchmarks" / "results" / "search_choices.json"
+CHOICES = ROOT / "experiments" / "results" / "search_choices.json"
 ENTRIES = ROOT / "benchmarks" / "leaderboard"
 
 

@@ -6,9 +6,7 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import benchmark_tables
@@ -18,19 +16,12 @@ import guard
 import limit
 import overhead
 import peers
-import tree_search
 from comparison import Entry
-from deals import dealt
-from hearts_agents import make
 from hearts_bench import plan as bench_plan
 from hearts_bench.layers import BenchError, check
 from hearts_bench.timing import Contender, Run, Work, by_turns, median_ratio, repeat
 from hearts_env import Rules
 from hearts_env.executor import available
-from hearts_env.game.compiled_rules import lookup
-from hearts_env.game.engine import step
-from hearts_env.game.view import View, view
-from tree_search import Variant
 
 needs_numba = pytest.mark.skipif("compiled" not in available(), reason="no numba")
 needs_compiler = pytest.mark.skipif(limit.compiler() is None, reason="no C compiler")
@@ -234,70 +225,6 @@ def test_every_layer_player_count_and_size_is_planned() -> None:
     assert {plan.executor for plan in plans} == set(available())
     sizes = deals_per_second.every_size(deals_per_second.SIZES)
     assert {plan.tables for plan in sizes} >= {1, 65536}
-
-
-# -- the tree search -------------------------------------------------------------------------------------------------
-
-
-def in_play(deals: int) -> View:
-    """Views of deals that `rule` has played, each some tricks further than the one before."""
-    info, agent = lookup(Rules()), make("rule")
-    state = dealt(Rules(), np.arange(deals))
-    for turn in range(12 + 4 * deals):
-        rows = np.flatnonzero(turn < 12 + 4 * np.arange(deals))
-        part = state.take(rows)
-        step(info, part, agent.act(view(info, part)))
-        state.put(rows, part)
-    return view(info, state)
-
-
-@needs_numba
-def test_a_race_with_nothing_in_its_trees_is_the_search_that_it_stands_beside() -> None:
-    seen, agent = in_play(10), tree_search.TreeAgent(Variant(tree_search.NONE, race=True))
-    assert agent.act(seen).tolist() == make("search:128").act(seen).tolist()
-    assert agent.iterations > 10 * 128
-
-
-@needs_numba
-@pytest.mark.parametrize("name", tree_search.VARIANTS)
-def test_a_tree_gives_the_same_card_in_any_batch(name: str) -> None:
-    seen, agent = in_play(8), tree_search.TreeAgent(tree_search.VARIANTS[name])
-    cards = agent.act(seen)
-    assert (1 << cards & seen.legal != 0).all()
-    assert cards.tolist() == [int(agent.act(seen.take([row]))[0]) for row in range(len(seen))]
-    if not agent.variant.race:
-        assert agent.iterations == agent.decisions * agent.variant.iterations
-
-
-@needs_numba
-@pytest.mark.parametrize("seats", [tree_search.OWN, tree_search.ALL])
-def test_every_iteration_counts_in_one_line_and_finds_at_most_one_new_edge(
-    seats: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grown: list[Any] = []
-    grow = tree_search.grow
-    monkeypatch.setattr(tree_search, "grow", lambda *args: (grow(*args), grown.append(args)))
-    tree_search.TreeAgent(Variant(seats, paired=False)).act(in_play(3).take([2]))
-    trees, paid = grown[0][4], grown[0][-1]
-    lines = len(grown[0][5].actions)
-    assert trees.visits[0, 1 : lines + 1].sum() == len(paid) == 256
-    assert trees.value[0, 1 : lines + 1].sum() == pytest.approx(paid.sum())
-    assert trees.square[0, 1 : lines + 1].sum() == pytest.approx((paid**2).sum())
-    assert (trees.seen[0] >= trees.visits[0]).all()
-    below = trees.visits[0, lines + 1 :]
-    assert 0 < (below > 0).sum() <= 256
-
-
-@needs_numba
-def test_variants_of_the_tree_meet_an_opponent_beside_the_search(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(tree_search, "MANY", 1)
-    tree_search.Comparison(("own", "race"), deals=2).run()
-    first, *others = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"search:128: [+-][\d.]+ ± [\d.]+, [\d.]+ ms", first)
-    assert [line.split(":")[0] for line in others] == ["own", "race"]
-    assert all("256 play-outs" in line for line in others[:1])
 
 
 # -- the documents ---------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """What a tournament costs in seconds and memory, every deal stored and the report written.
 
-    python benchmarks/tournament_cost.py [--quick]
+    python experiments/tournament_cost.py [--quick]
 
-Prints a line each and writes benchmarks/results/tournament_cost.json.
+Prints a line each and writes experiments/results/tournament_cost.json.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A tree where `search` has play-outs: information-set Monte-Carlo tree search, held against `search:128`.
 
-    python benchmarks/tree_search.py [VARIANT ...] [--deals N] [--opponent AGENT] [--iterations I]
+    python experiments/tree_search.py [VARIANT ...] [--deals N] [--opponent AGENT] [--iterations I]
 
 Each iteration goes down one tree of the cards played, in a world that fits what the seat has seen: among the cards that
 are legal there it takes the one with the best upper bound (Cowling, Powley and Whitehouse 2012), each seat for its own

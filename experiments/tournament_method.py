@@ -1,8 +1,8 @@
 """Does the method of tournaments keep what it promises?  Null tournaments, a planted difference, the control variate.
 
-    python benchmarks/tournament_method.py [--quick]
+    python experiments/tournament_method.py [--quick]
 
-Prints a line each and writes benchmarks/results/tournament_method.json.
+Prints a line each and writes experiments/results/tournament_method.json.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ In deals of `search:32` and `rule`, two seats each, every line of every decision
 deal as it really was, by rule from there on.  The latter, against the line that rule would have taken, is an unbiased
 (if noisy) measure of a choice, hidden cards and all; the worlds that no variant chose by tell what search itself would
 expect.  Both are sums over the decisions of a seat and deal, in points: a chance that is open for several tricks counts
-in each, so they are more than a match would show.  Writes benchmarks/results/search_choices.json.
+in each, so they are more than a match would show.  Writes experiments/results/search_choices.json.
 
 With `--base net` all that is of the network: deals of `net` in all seats, play-outs by it, variants that play them out
 otherwise, and a part of the decisions, since its play-outs take their time.  Writes net_search_choices.json.

@@ -1,10 +1,10 @@
 """How much of a paired difference does anything explain that could be subtracted from it as a control variate?
 
-    python benchmarks/variance_reduction.py [AGENT ...] [--deals N] [--keep FOLDER]
+    python experiments/variance_reduction.py [AGENT ...] [--deals N] [--keep FOLDER]
 
 Each agent meets `rule`.  A factor is by how much longer a plain tournament would have to be, with coefficients fitted
 on other deal ids and as if each control's expectation were known: no control does better in practice.  Prints a line
-each and writes benchmarks/results/variance_reduction.json.
+each and writes experiments/results/variance_reduction.json.
 """
 
 from __future__ import annotations
