@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from hearts_agents.external.agent import ExecAgent
 from hearts_arena.provenance import commit, machine, versions
@@ -43,7 +44,12 @@ def measured(command: str) -> dict[str, object]:
     }
 
 
-def main() -> None:
+def main(out: Path = RESULTS) -> None:
+    """Time the example agents in C and in Python.
+
+    Args:
+        out: The JSON file to write.
+    """
     examples = ROOT / "examples"
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "agent.c.out"
@@ -53,8 +59,8 @@ def main() -> None:
     for line in results:
         print("{command}: {decisions_per_s:,} decisions/s, {own_microseconds_per_decision} us here".format(**line))
     kept = {"commit": commit(), "machine": machine(), "versions": versions(), "tables": TABLES, "results": results}
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)
