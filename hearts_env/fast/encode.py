@@ -1,63 +1,34 @@
-"""The loops of the compiled executor that encode views."""
+"""The loops of the compiled executor that encode views.
+
+What writes an encoding is made from the table of blocks, as source text that can be read: `print(SOURCE)`.
+"""
 
 from __future__ import annotations
 
+import linecache
+from collections import namedtuple
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from hearts_env.cards import BLACK_MARIA, Bytes, Ints, Number, Sets
-from hearts_env.fast.jit import at, bit, count, inner, kernel, pick_up, set_bits, unpacked
+from hearts_env.cards import NO_CARD, Bytes, Ints, Number, Sets, card_set
+from hearts_env.fast.jit import at, bit, count, inner, kernel, pick_up, set_bits, unpacked, wide
 from hearts_env.fast.step import NONE_BAD, Game, game
 from hearts_env.fast.view import blank, see
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.state import PASS, PLAY, State
+from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View
-from hearts_env.observe.encode import (
-    MAX_PICKS,
-    POINT_BITS,
-    POINT_STEPS,
-    SPECS,
-    TRICK_BITS,
-    WORD_BITS,
-    layout,
-    rule_bits,
-    score_table,
-)
+from hearts_env.observe.blocks import MAX_SEATS, SPECS, Kind, Spec
+from hearts_env.observe.encode import WORD_BITS, layout
 
+# -- a layout as kernels take it ---------------------------------------------------------------------------------------
 
-class Sizes(NamedTuple):
-    """Bits of each block of the layout, in its order; of one seat in a block about seats."""
-
-    hand: int
-    out: int
-    picks: int
-    got: int
-    kept: int
-    trick: int
-    best: int
-    played: int
-    legal: int
-    phase: int
-    pick_no: int
-    trick_no: int
-    position: int
-    led: int
-    winning: int
-    offset: int
-    voids: int
-    points: int
-    queen: int
-    bonus: int
-    scores: int
-    broken: int
-    rules: int
-
-
-SIZES = Sizes(*(spec.size for spec in SPECS))
-"""A constant for kernels: most places in an encoding are known when they are compiled."""
-assert tuple(spec.name for spec in SPECS) == Sizes._fields, "the writer goes through the blocks in their order"
+_FROM_RULES = [spec for spec in SPECS if spec.kind in (Kind.TABLE, Kind.STEPS, Kind.HAS, Kind.RULES)]
+_NAMES = [spec.name for spec in _FROM_RULES]
+Given: Any = namedtuple("Given", _NAMES)  # type: ignore[misc]
 
 
 class Shape(NamedTuple):
@@ -67,24 +38,209 @@ class Shape(NamedTuple):
     """Columns of the seat blocks for seats that are not there."""
     words: int
     bits: int
-    rule_bits: int
-    score_bits: Sets  # int64 [target + 1]
-    trick_bits: Sets  # int64 [C + 1]  by cards played
-    point_bits: Sets = POINT_BITS
+    given: Any
+    """What the blocks take from the rules, by name."""
 
 
 @lru_cache(maxsize=1024)
 def shape(lookup: Lookup, seats: int) -> Shape:
     """The Shape of the layouts with so many columns under these rules."""
     made = layout(lookup, pad=seats != lookup.num_players)
-    return Shape(
-        absent=seats - lookup.num_players,
-        words=made.words,
-        bits=made.bits,
-        rule_bits=rule_bits(lookup),
-        score_bits=score_table(lookup.rules.target),
-        trick_bits=TRICK_BITS[np.arange(lookup.num_plays + 1) // lookup.num_players],
-    )
+    given = Given(*(_given(spec, lookup) for spec in _FROM_RULES))
+    return Shape(seats - lookup.num_players, made.words, made.bits, given)
+
+
+def _given(spec: Spec, lookup: Lookup) -> Any:
+    """What a block takes from the rules; a card as a set, or the empty set for none."""
+    given = spec.of_rules(lookup)
+    return given if spec.kind is not Kind.HAS else card_set([] if given == NO_CARD else [given])
+
+
+# -- the writer: one block after the other into words ------------------------------------------------------------------
+
+Pen: TypeAlias = tuple[Number, Number, Number]
+"""The word that is being filled, how many of its bits are, and what with."""
+
+
+@inner
+def put(words: Sets, pen: Pen, bits: Number, size: Number) -> Pen:
+    """Write `bits`, `size` of them, at most 63."""
+    word, filled, begun = pen
+    begun |= bits << filled
+    filled += size
+    if filled >= WORD_BITS:
+        words[at(word)] = begun
+        word += 1
+        filled -= WORD_BITS
+        # The bits that the full word had no room for begin the next one.
+        begun = bits >> (size - filled)
+    return word, filled, begun
+
+
+@inner
+def skip(words: Sets, pen: Pen, times: Number, size: Number) -> Pen:
+    """Write zeros: the columns of seats that are not there."""
+    for _ in range(times):
+        pen = put(words, pen, 0, size)
+    return pen
+
+
+@inner
+def end(words: Sets, pen: Pen) -> None:
+    """Write down the word that has been begun."""
+    if pen[1] > 0:
+        words[at(pen[0])] = pen[2]
+
+
+@inner
+def one_hot(value: Number) -> Number:
+    """One bit by value; none for -1."""
+    return bit(value + 1) >> 1
+
+
+@inner
+def one_of_count(cards: Number, size: int) -> Number:
+    """One bit by the number of members, at most `size` - 1."""
+    members: Number = min(count(cards), size - 1)
+    return bit(members)
+
+
+@inner
+def entry(table: Sets, value: Number) -> Number:
+    """The entry at a number."""
+    return table[at(value)]
+
+
+@inner
+def step(table: Sets, value: Number) -> Number:
+    """The entry at a number, or at the end of the table that it is beyond."""
+    last: Number = len(table) - 1
+    place: Number = min(max(value, 0), last)
+    return table[place]
+
+
+@inner
+def has(cards: Number, wanted: Number) -> Number:
+    """1 where a set has a card of another one."""
+    return wide(cards & wanted != 0)
+
+
+@inner
+def out_of(game: Game, views: View, n: int) -> Number:
+    """See `View.out`."""
+    seen = views.hand[n]
+    for seat in range(game.num_players):
+        seen |= views.played[n, at(seat)]
+    return game.deck & ~seen
+
+
+@inner
+def kept_of(views: View, n: int) -> Number:
+    """See `View.kept`."""
+    offset = views.offset[n]
+    return views.picks[n] & ~views.played[n, at(offset)] if views.phase[n] != PASS and offset != 0 else 0
+
+
+_PROPERTIES = {
+    "out": "out_of(game, views, n)",
+    "kept": "kept_of(views, n)",
+}
+"""Properties of a View; all else is a field."""
+_FORMULAS = {
+    Kind.SET: "wide({field})",
+    Kind.ONE_HOT: "one_hot({field})",
+    Kind.COUNT: "one_of_count({field}, {size})",
+    Kind.TABLE: "entry(shape.given.{name}, {field})",
+    Kind.STEPS: "step(shape.given.{name}, {field})",
+    Kind.HAS: "has({field}, shape.given.{name})",
+    Kind.RULES: "shape.given.{name}",
+}
+_MOST = WORD_BITS - 1
+"""Bits that `put` writes at a time."""
+
+
+def _by_column(spec: Spec) -> bool:
+    """Is it made seat by seat from the columns of a field?"""
+    return spec.by_seat and spec.kind is not Kind.ONE_HOT
+
+
+def _formula(spec: Spec) -> str:
+    """The bits of a block, or of one seat's in it, as Python."""
+    place = f"views.{spec.field}[n, at(seat)]" if _by_column(spec) else f"views.{spec.field}[n]"
+    bits = _FORMULAS[spec.kind].format(name=spec.name, size=spec.size, field=_PROPERTIES.get(spec.field, place))
+    if spec.only_in is not None:
+        return f"({bits} if views.phase[n] == {spec.only_in} else 0)"
+    return bits if spec.never_in is None else f"({bits} if views.phase[n] != {spec.never_in} else 0)"
+
+
+def _groups() -> Iterator[list[Spec]]:
+    """The blocks, together where they can be put at a time, however many seats there are."""
+    group: list[Spec] = []
+    for spec in SPECS:
+        sizes = [each.size * (MAX_SEATS if each.by_seat else 1) for each in (*group, spec)]
+        if group and sum(sizes) > _MOST:
+            yield group
+            group = []
+        group.append(spec)
+    yield group
+
+
+def _lines() -> Iterator[str]:
+    """The source of the function `write`."""
+    yield "def write(game, shape, views, n, words):"
+    yield "    seats, columns = game.num_players, game.num_players + shape.absent"
+    yield "    pen = 0, 0, 0"
+    for group in _groups():
+        yield f"    # {', '.join(spec.name for spec in group)}"
+        if len(group) > 1 or group[0].size * MAX_SEATS <= _MOST:
+            yield from _together(group)
+        elif group[0].by_seat:
+            yield "    for seat in range(seats):"
+            yield f"        pen = put(words, pen, {_formula(group[0])}, {group[0].size})"
+            yield f"    pen = skip(words, pen, shape.absent, {group[0].size})"
+        else:
+            yield f"    pen = put(words, pen, {_formula(group[0])}, {group[0].size})"
+    yield "    end(words, pen)"
+
+
+def _together(group: list[Spec]) -> Iterator[str]:
+    """The source that puts some small blocks at a time."""
+    yield "    bits = wide(0)"
+    begun: list[Spec] = []
+    for by_column, some in groupby(group, _by_column):
+        if by_column:
+            yield "    for seat in range(seats):"
+        for spec in some:
+            place = f"{_sizes(begun)} + seat * {spec.size}" if by_column else _sizes(begun)
+            yield f"    {'    ' * by_column}bits |= {_formula(spec)} << {place}"
+            begun.append(spec)
+    yield f"    pen = put(words, pen, bits, {_sizes(begun)})"
+
+
+def _sizes(specs: list[Spec]) -> str:
+    """The bits of some blocks: a number, and what depends on how many columns there are."""
+    fixed, by_seat = (sum(spec.size for spec in specs if spec.by_seat is kind) for kind in (False, True))
+    return f"{fixed} + columns * {by_seat}" if by_seat else str(fixed)
+
+
+SOURCE = "\n".join(_lines()) + "\n"
+"""What writes the packed encoding of view n."""
+_FILE = "<hearts_env writer of encodings>"
+
+
+def _made() -> Any:
+    # Debuggers and tracebacks find the text of a file that is not there in `linecache`.
+    linecache.cache[_FILE] = (len(SOURCE), None, SOURCE.splitlines(keepends=True), _FILE)
+    parts = at, wide, put, skip, end, one_hot, one_of_count, entry, step, has, out_of, kept_of
+    names: dict[str, Any] = {part.__name__: part for part in parts}
+    exec(compile(SOURCE, _FILE, "exec"), names)
+    return inner(names["write"])
+
+
+write = _made()
+
+
+# -- the loops ---------------------------------------------------------------------------------------------------------
 
 
 def room(shape: Shape) -> Sets:
@@ -173,115 +329,3 @@ def unpack(shape: Shape, words: Sets, row: Bytes) -> None:
 
 
 _WORD = np.uint64(WORD_BITS)
-
-
-@inner
-def write(game: Game, shape: Shape, views: View, n: int, words: Sets) -> None:
-    """The packed encoding of view n."""
-    pen = _write_cards(game, shape, views, n, words)
-    pen = _put(words, pen, views.legal[n], SIZES.legal)
-    pen = _write_trick(game, shape, views, n, words, pen)
-    pen = _write_seats(game, shape, views, n, words, pen)
-    pen = _put(words, pen, int(views.broken[n]) | shape.rule_bits << SIZES.broken, SIZES.broken + SIZES.rules)
-    if pen[1] > 0:
-        words[at(pen[0])] = pen[2]
-
-
-Pen: TypeAlias = tuple[Number, Number, Number]
-"""The word that is being filled, how many of its bits are, and what with."""
-
-
-@inner
-def _write_cards(game: Game, shape: Shape, views: View, n: int, words: Sets) -> Pen:
-    """The blocks of cards, up to those played."""
-    offset = views.offset[n]
-    seen = views.hand[n]
-    for seat in range(game.num_players):
-        seen |= views.played[n, at(seat)]
-    kept = views.picks[n] & ~views.played[n, at(offset)] if views.phase[n] != PASS and offset != 0 else 0
-    pen = _put(words, (0, 0, 0), views.hand[n], SIZES.hand)
-    pen = _put(words, pen, game.deck & ~seen, SIZES.out)
-    pen = _put(words, pen, views.picks[n], SIZES.picks)
-    pen = _put(words, pen, views.got[n], SIZES.got)
-    pen = _put(words, pen, kept, SIZES.kept)
-    pen = _put(words, pen, views.table[n], SIZES.trick)
-    pen = _put(words, pen, _one_hot(views.best[n]), SIZES.best)
-    for seat in range(game.num_players):
-        pen = _put(words, pen, views.played[n, at(seat)], SIZES.played)
-    return _skip(words, pen, shape.absent, SIZES.played)
-
-
-@inner
-def _write_trick(game: Game, shape: Shape, views: View, n: int, words: Sets, pen: Pen) -> Pen:
-    """The blocks from the phase to the pass offset: so small that a word has room for all."""
-    phase = views.phase[n]
-    bits: Number = bit(phase) & bit(SIZES.phase) - 1
-    filled = SIZES.phase
-    if phase == PASS:
-        picked: Number = min(count(views.picks[n]), MAX_PICKS - 1)
-        bits |= bit(picked) << filled
-    else:
-        bits |= shape.trick_bits[at(views.count[n])] << filled + SIZES.pick_no
-    filled += SIZES.pick_no + SIZES.trick_no
-    if phase == PLAY:
-        bits |= bit(count(views.table[n])) << filled
-    filled += SIZES.position
-    bits |= _one_hot(views.led[n]) << filled
-    filled += SIZES.led
-    bits |= _one_hot(views.best_seat[n]) << filled
-    filled += (game.num_players + shape.absent) * SIZES.winning
-    bits |= bit(views.offset[n]) << filled
-    return _put(words, pen, bits, filled + SIZES.offset)
-
-
-@inner
-def _one_hot(value: Number) -> Number:
-    """One bit by value; none for -1."""
-    return bit(value + 1) >> 1
-
-
-@inner
-def _write_seats(game: Game, shape: Shape, views: View, n: int, words: Sets, pen: Pen) -> Pen:
-    """The blocks about seats from the voids to the scores."""
-    seats, columns = game.num_players, game.num_players + shape.absent
-    voids: Number = 0
-    queens: Number = 0
-    bonuses: Number = 0
-    for seat in range(seats):
-        taken = views.taken[n, at(seat)]
-        voids |= views.voids[n, at(seat)] << seat * SIZES.voids
-        queens |= (taken >> BLACK_MARIA & 1) << seat
-        bonuses |= bit(seat) * int(taken & game.bonus != 0)
-    pen = _put(words, pen, voids, columns * SIZES.voids)
-    for seat in range(seats):
-        points: Number = min(max(views.points[n, at(seat)], 0), POINT_STEPS[-1])
-        pen = _put(words, pen, shape.point_bits[points], SIZES.points)
-    pen = _skip(words, pen, shape.absent, SIZES.points)
-    pen = _put(words, pen, queens | bonuses << columns, columns * (SIZES.queen + SIZES.bonus))
-    target: Number = len(shape.score_bits) - 1
-    for seat in range(seats):
-        score: Number = min(max(views.scores[n, at(seat)], 0), target)
-        pen = _put(words, pen, shape.score_bits[score], SIZES.scores)
-    return _skip(words, pen, shape.absent, SIZES.scores)
-
-
-@inner
-def _put(words: Sets, pen: Pen, bits: Number, size: Number) -> Pen:
-    """Write `bits`, `size` of them, at most 63."""
-    word, filled, begun = pen
-    begun |= bits << filled
-    filled += size
-    if filled >= WORD_BITS:
-        words[at(word)] = begun
-        word += 1
-        filled -= WORD_BITS
-        begun = bits >> (size - filled)
-    return word, filled, begun
-
-
-@inner
-def _skip(words: Sets, pen: Pen, times: Number, size: Number) -> Pen:
-    """Write zeros."""
-    for _ in range(times):
-        pen = _put(words, pen, 0, size)
-    return pen

@@ -176,6 +176,7 @@ _SOURCES = (
     "game/engine",
     "game/random_play",
     "game/view",
+    "observe/blocks",
     "observe/encode",
     "fast/compiler",
     "fast/encode",

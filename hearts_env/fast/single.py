@@ -98,7 +98,8 @@ def _plain_game(lookup: Lookup) -> Game:
 
 @lru_cache(maxsize=1024)
 def _plain_shape(lookup: Lookup, seats: int) -> Shape:
-    return Shape(*map(_plain, shape(lookup, seats)))
+    made = shape(lookup, seats)
+    return made._replace(given=type(made.given)(*map(_plain, made.given)))
 
 
 def _plain(value: Any) -> Any:

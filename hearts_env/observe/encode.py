@@ -1,44 +1,27 @@
 """A View as bytes: how a network sees it.
 
-The layout is data: a list of named blocks with offset, size and meaning, from which the writer here, the table in
-docs/encoding.md and the tests are made.  Every byte is 0 or 1 (except in the optional `order` block), so an encoding
-also exists packed, eight bytes to one: `encode_packed` and `unpack`.
+The layout is data: a list of named blocks with offset, size and meaning, made from the table in `blocks`, as are the
+writers of both executors, the table in docs/encoding.md and the tests.  Every byte is 0 or 1 (except in the optional
+`order` block), so an encoding also exists packed, eight bytes to one: `encode_packed` and `unpack`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env.cards import (
-    BLACK_MARIA,
-    NUM_ACTIONS,
-    NUM_CARDS,
-    NUM_SUITS,
-    Bools,
-    Bytes,
-    Sets,
-    members,
-)
+from hearts_env.cards import NO_CARD, NUM_ACTIONS, NUM_CARDS, Bools, Bytes, Sets, members
 from hearts_env.executor import executed
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.compiled_rules import lookup as make_lookup
-from hearts_env.game.engine import narrow_mask
-from hearts_env.game.rules import CHOICES, SCORINGS, Rules
-from hearts_env.game.state import MOON, PASS, PLAY, State
+from hearts_env.game.state import State
 from hearts_env.game.view import View, view
+from hearts_env.observe.blocks import MAX_SEATS, SPECS, Kind, Spec
 
-MAX_SEATS = 7
-POINT_STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26)
-"""The `points` block has one byte a step: has the seat taken at least this many points?"""
-SCORE_STEPS = 10
-"""The `scores` block has one byte a tenth of the target: has the seat's score reached it?"""
-MAX_TRICKS = 26
-MAX_PICKS = 4
 ENCODING_VERSION = 1
 """Goes up whenever the bytes of some View change."""
 WORD_BITS = 64
@@ -91,22 +74,6 @@ class Layout:
 
 
 ORDER_SIZE = 2 * NUM_CARDS
-
-
-@dataclass(frozen=True)
-class _Spec:
-    """A block before it has a place."""
-
-    name: str
-    size: int
-    """Bytes, in all or for each seat."""
-    by_seat: bool
-    bits: Callable[[View], Sets | int | None]
-    """The bytes to come as bits: int64 [N] for all of the block, or [N, P] a seat; or one number for all views.
-
-    None where all are 0.
-    """
-    meaning: str
 
 
 def layout(lookup: Lookup, *, pad: bool = False, order: bool = False) -> Layout:
@@ -185,7 +152,7 @@ def _words(layout: Layout, view: View) -> Sets:
     array = np.zeros((layout.words, len(view)), np.int64)
     words = list(array)
     for spec, block in zip(SPECS, layout.blocks, strict=False):
-        bits = spec.bits(view)
+        bits = _bits(spec, view)
         if bits is None:
             continue
         if isinstance(bits, int) or bits.ndim == 1:
@@ -226,139 +193,58 @@ def write_order(plays: NDArray[np.int8], players: NDArray[np.int8], out: Bytes) 
     out[:, NUM_CARDS : NUM_CARDS + cards] = players + 1
 
 
-# -- the blocks: each turns a View into bits ---------------------------------------------------------------------------
+# -- the formulas of the blocks, over whole arrays ---------------------------------------------------------------------
 
-
-def _thermometer(steps: tuple[int, ...]) -> Sets:
-    """Bits by value: bit i is set where the value is at least `steps[i]`."""
-    return np.array([sum((value >= step) << i for i, step in enumerate(steps)) for value in range(steps[-1] + 1)])
-
-
-ONE_HOT = np.array([*(1 << value for value in range(MAX_TRICKS + 1)), 0])
+_ONE_HOT = np.array([*(1 << value for value in range(NUM_CARDS)), 0])
 """One bit by value; none for -1."""
-_CARD_BITS = np.array([*(1 << card for card in range(NUM_CARDS)), 0])
-POINT_BITS = _thermometer(POINT_STEPS)
-TRICK_BITS = _thermometer(tuple(range(1, MAX_TRICKS + 1)))
-_SCORE_BITS = _thermometer(tuple(range(1, SCORE_STEPS + 1)))
 
 
-def _one_hot_when(holds: Bools, values: Callable[[], NDArray[np.int8]]) -> Sets | None:
-    return ONE_HOT.take(values() | narrow_mask(~holds)) if np.count_nonzero(holds) else None
+def _bits(spec: Spec, view: View) -> Sets | int | None:
+    """The bytes of a block to come, as bits: int64 [N] for all of it, or [N, P] a seat; or one number for all views.
+
+    None where all are 0.
+    """
+    given = spec.of_rules(view.lookup)
+    if spec.kind is Kind.RULES:
+        return cast(int, given)
+    if spec.kind is Kind.HAS and given == NO_CARD:
+        return None
+    column, holds = getattr(view, spec.field), _holds(spec, view)
+    if holds is not None and not np.count_nonzero(holds):
+        return None
+    if spec.kind is Kind.STEPS and not np.count_nonzero(column):
+        return None
+    bits = _FORMULAS[spec.kind](column, given, spec.size)
+    return bits if holds is None or holds.all() else bits * holds
 
 
-def _pick_bits(view: View) -> Sets | None:
-    return _one_hot_when(view.phase == PASS, lambda: np.minimum(_count(view.picks), np.int8(MAX_PICKS - 1)))
+def _holds(spec: Spec, view: View) -> Bools | None:
+    """Where a block is not all zeros because of the phase, bool [N]; None for everywhere."""
+    if spec.only_in is not None:
+        return np.equal(view.phase, spec.only_in)
+    return None if spec.never_in is None else np.not_equal(view.phase, spec.never_in)
 
 
-def _count(sets: Sets) -> NDArray[np.int8]:
-    return np.bitwise_count(sets).view(np.int8)
-
-
-def _score_bits(view: View) -> Sets | None:
-    target = view.lookup.rules.target
-    return score_table(target).take(view.scores.T, mode="clip").T if np.count_nonzero(view.scores) else None
-
-
-@lru_cache(maxsize=64)
-def score_table(target: int) -> Sets:
-    """Bits by score, from 0 to the target."""
-    bits: Sets = _SCORE_BITS[np.arange(target + 1) * SCORE_STEPS // target]
+def _count_bits(column: Sets, given: None, size: int) -> Sets:
+    # In one byte each: nothing is as fast as numbers that are small.
+    bits: Sets = _ONE_HOT.take(np.minimum(np.bitwise_count(column).view(np.int8), np.int8(size - 1)))
     return bits
 
 
-def _phase_bits(view: View) -> Sets:
-    bits: Sets = ONE_HOT.take(view.phase | narrow_mask(view.phase > MOON))
+def _step_bits(column: NDArray[Any], table: Sets, size: int) -> Sets:
+    # In memory the seats are the rows of an array of views.
+    bits: Sets = table.take(column.T, mode="clip").T
     return bits
 
 
-def rule_flags(lookup: Lookup) -> dict[str, bool]:
-    """What a player must know of the rules: the bytes of the `rules` block in order, each with its meaning."""
-    rules = lookup.rules
-    choices = {name: CHOICES[name] for name in ("hearts_broken_by", "moon", "bonus_card")}
-    choices["scoring"] = tuple(SCORINGS)
-    return {
-        **{f"{players} players": rules.num_players == players for players in range(2, MAX_SEATS + 1)},
-        **{
-            f"{name}={value}": getattr(rules, name) == value
-            for name, values in choices.items()
-            for value in values
-            if value is not None
-        },
-        "points may fall on the first trick": rules.first_trick_points == "allowed",
-        "hearts may be led from hearts and QS": rules.lead_hearts_with_qs,
-        "hearts are trumps": rules.trump is not None,
-        "a moon needs the bonus card": rules.moon_needs_bonus,
-        "a seat without a trick gets a bonus": rules.no_tricks_bonus != 0,
-        "fixed teams": rules.teams is not None,
-        "a team may shoot the moon": rules.team_moon == "team",
-    }
-
-
-@lru_cache(maxsize=1024)
-def rule_bits(lookup: Lookup) -> int:
-    """The flags as bits."""
-    return sum(holds << place for place, holds in enumerate(rule_flags(lookup).values()))
-
-
-_RULE_NAMES = tuple(rule_flags(make_lookup(Rules())))
-_CARDS = NUM_CARDS
-SPECS = (
-    _Spec("hand", _CARDS, False, lambda v: v.hand, "cards held"),
-    _Spec("out", _CARDS, False, lambda v: v.out, "cards the viewer has not seen (in other hands, or dead)"),
-    _Spec("picks", _CARDS, False, lambda v: v.picks, "cards picked to pass, or passed"),
-    _Spec("got", _CARDS, False, lambda v: v.got, "cards received in the pass"),
-    _Spec("kept", _CARDS, False, lambda v: v.kept, "cards the viewer passed that the receiver still holds"),
-    _Spec("trick", _CARDS, False, lambda v: v.table, "cards of the current trick"),
-    _Spec("best", _CARDS, False, lambda v: _CARD_BITS.take(v.best), "the card that is winning the trick"),
-    _Spec("played", _CARDS, True, lambda v: v.played, "cards the seat has played, in the current trick too"),
-    _Spec("legal", NUM_ACTIONS, False, lambda v: v.legal, "legal actions: the cards, add, subtract"),
-    _Spec("phase", 3, False, _phase_bits, "pass, play, moon choice"),
-    _Spec("pick_no", MAX_PICKS, False, _pick_bits, "cards the viewer has picked in the pass phase: 0, 1, 2, 3 or more"),
-    _Spec(
-        "trick_no",
-        MAX_TRICKS,
-        False,
-        lambda v: TRICK_BITS.take(v.trick_no),
-        "at least 1, 2, ... 26 tricks are complete",
-    ),
-    _Spec(
-        "position",
-        MAX_SEATS,
-        False,
-        lambda v: _one_hot_when(v.phase == PLAY, lambda: _count(v.table)),
-        "seats that have played to the trick, one of 0..6",
-    ),
-    _Spec("led", NUM_SUITS, False, lambda v: ONE_HOT.take(v.led), "the suit led: C D H S"),
-    _Spec("winning", 1, True, lambda v: ONE_HOT.take(v.best_seat), "the seat is winning the trick"),
-    _Spec(
-        "offset", MAX_SEATS, False, lambda v: ONE_HOT.take(v.offset), "pass offset of the deal, one of 0..6; 0 is hold"
-    ),
-    _Spec("voids", NUM_SUITS, True, lambda v: v.voids, "suits the seat has failed to follow: C D H S"),
-    _Spec(
-        "points",
-        len(POINT_STEPS),
-        True,
-        lambda v: POINT_BITS.take(v.points.T, mode="clip").T,
-        f"points taken in this deal are at least {', '.join(map(str, POINT_STEPS))}",
-    ),
-    _Spec("queen", 1, True, lambda v: v.taken >> BLACK_MARIA & 1, "the seat has taken QS"),
-    _Spec(
-        "bonus",
-        1,
-        True,
-        lambda v: (v.taken & v.lookup.bonus != 0).astype(np.int64) if v.lookup.bonus else None,
-        "the seat has taken the bonus card",
-    ),
-    _Spec("scores", SCORE_STEPS, True, _score_bits, "score is at least 1, 2, ... 10 tenths of the target"),
-    _Spec("broken", 1, False, lambda v: v.broken.astype(np.int64), "hearts are broken"),
-    _Spec(
-        "rules",
-        len(_RULE_NAMES),
-        False,
-        lambda v: rule_bits(v.lookup),
-        "what a player must know of the rules: " + "; ".join(_RULE_NAMES),
-    ),
-)
+_FORMULAS: dict[Kind, Callable[[Any, Any, int], Sets]] = {
+    Kind.SET: lambda column, given, size: column.astype(np.int64, copy=False),
+    Kind.ONE_HOT: lambda column, given, size: _ONE_HOT.take(column),
+    Kind.COUNT: _count_bits,
+    Kind.TABLE: lambda column, table, size: table.take(column),
+    Kind.STEPS: _step_bits,
+    Kind.HAS: lambda column, card, size: column >> card & 1,
+}
 _ORDER_MEANING = (
     "52 bytes: card + 1 of each play in order, 0 beyond; 52 bytes: seat + 1 of who played it (0 + 1 is the viewer)"
 )

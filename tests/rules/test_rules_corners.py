@@ -13,7 +13,8 @@ from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter, winners
 from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, State
-from hearts_env.observe.encode import layout, rule_flags
+from hearts_env.observe.blocks import rule_flags
+from hearts_env.observe.encode import layout
 from hearts_env.text.notation import parse_hand, parse_position
 
 TWO_PLAYERS = ("hearts are trumps", "hearts_broken_by=heart", "moon=add", "points may fall on the first trick")

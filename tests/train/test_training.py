@@ -30,7 +30,8 @@ from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step  #
 from hearts_env.game.rules import RulesError  # noqa: E402
 from hearts_env.game.scoring import is_over, reset_exact  # noqa: E402
 from hearts_env.game.state import State  # noqa: E402
-from hearts_env.observe.encode import SCORE_STEPS, layout, unpack  # noqa: E402
+from hearts_env.observe.blocks import SCORE_STEPS  # noqa: E402
+from hearts_env.observe.encode import layout, unpack  # noqa: E402
 from hearts_train import TrainConfig, train  # noqa: E402
 from hearts_train.export.release import Ship  # noqa: E402
 from hearts_train.learn.deals import drawn_scores  # noqa: E402

@@ -17,7 +17,8 @@ from hearts_agents.net.weights import read_net  # noqa: E402
 from hearts_env.cards import BLACK_MARIA, NUM_CARDS, Bools, Sets, cards_in  # noqa: E402
 from hearts_env.game.engine import step  # noqa: E402
 from hearts_env.game.view import view  # noqa: E402
-from hearts_env.observe.encode import POINT_STEPS, WORD_BITS, unpack  # noqa: E402
+from hearts_env.observe.blocks import POINT_STEPS  # noqa: E402
+from hearts_env.observe.encode import WORD_BITS, unpack  # noqa: E402
 from hearts_train import train  # noqa: E402
 from hearts_train.learn.auxiliary_targets import (  # noqa: E402
     ENDING,

@@ -14,18 +14,14 @@ from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import DEAL_OVER, PASS, PLAY, State
 from hearts_env.game.view import View, view
+from hearts_env.observe.blocks import MAX_SEATS, MAX_TRICKS, POINT_STEPS, SCORE_STEPS, rule_flags
 from hearts_env.observe.encode import (
-    MAX_SEATS,
-    MAX_TRICKS,
-    POINT_STEPS,
-    SCORE_STEPS,
     Layout,
     action_mask,
     encode,
     encode_packed,
     encode_tables,
     layout,
-    rule_flags,
     unpack,
 )
 from tables import random_actions, random_pair

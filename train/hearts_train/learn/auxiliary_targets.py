@@ -12,7 +12,8 @@ import numpy as np
 from hearts_env.cards import BLACK_MARIA, NUM_CARDS, Bools, Ints, Sets, members
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.state import State
-from hearts_env.observe.encode import POINT_BITS, POINT_STEPS, Layout
+from hearts_env.observe.blocks import POINT_BITS, POINT_STEPS
+from hearts_env.observe.encode import Layout
 
 ENDING = ("takes QS", "shoots the moon", *(f"gets at least {step} points" for step in POINT_STEPS))
 """The guesses about the end of the deal for a seat, which are also bits of a number, from the lowest on."""

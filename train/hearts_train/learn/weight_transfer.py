@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hearts_agents.net.weights import NetSpec, read_net
 from hearts_env.cards import Ints
-from hearts_env.observe.encode import MAX_SEATS
+from hearts_env.observe.blocks import MAX_SEATS
 from hearts_train.learn.parameters import FlatNet
 
 _FAINT = 0.01
