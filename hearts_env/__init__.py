@@ -14,7 +14,7 @@ from hearts_env.fast import compiled as _compiled  # noqa: F401  # registers its
 from hearts_env.game.rules import Rules, RulesError
 
 if TYPE_CHECKING:
-    from hearts_env import hearts_v0
+    from hearts_env import hearts_v0, testing
     from hearts_env.cards import CardError
     from hearts_env.envs.make import make
     from hearts_env.envs.table import EnvError
@@ -53,6 +53,7 @@ __all__ = [
     "register",
     "shuffle",
     "step",
+    "testing",
     "view",
     "worlds",
 ]
@@ -89,7 +90,7 @@ register()
 
 def __getattr__(name: str) -> Any:
     """A name of `__all__` at its first use (PEP 562)."""
-    if name == "hearts_v0":
+    if name in ("hearts_v0", "testing"):
         return import_module(f"hearts_env.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
