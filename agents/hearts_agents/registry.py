@@ -15,8 +15,6 @@ from hearts_env.match.agent import Agent
 
 FOR_POINTS = "?points"
 """Written after `search`, it plays each deal of a game for its points."""
-SOFT = "?soft"
-"""Written after `search` or `net+search`, it draws what it does, the likelier the better it looks."""
 
 
 class AgentError(ValueError):
@@ -46,9 +44,8 @@ def _rule(name: str, detail: str) -> Agent:
 
 
 def _search(name: str, detail: str) -> Agent:
-    limit = detail.removesuffix(SOFT)
-    worlds, seconds = _limits(name, limit.removesuffix(FOR_POINTS))
-    return _soft(detail, SearchAgent(worlds, name, seconds=seconds, to_win=not limit.endswith(FOR_POINTS)))
+    worlds, seconds = _limits(name, detail.removesuffix(FOR_POINTS))
+    return SearchAgent(worlds, name, seconds=seconds, to_win=not detail.endswith(FOR_POINTS))
 
 
 def _net(name: str, detail: str) -> Agent:
@@ -65,25 +62,15 @@ def _net_search(name: str, detail: str) -> Agent:
     from hearts_agents.net.agent import Net, NetAgent, weights_of
     from hearts_agents.net.weights import NetError
 
-    plain = detail.removesuffix(SOFT)
-    first, _, rest = plain.partition(":")
+    first, _, rest = detail.partition(":")
     told = re.fullmatch(r"(\d+)(ms)?", first, re.ASCII) is not None
-    limit, path = (first, rest) if told else ("", plain)
+    limit, path = (first, rest) if told else ("", detail)
     try:
         net = NetAgent(Net.load(weights_of(path or "net")), "net")
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
     worlds, seconds = _limits(name, limit)
-    search = SearchAgent(worlds, name, seconds=seconds, base=net, leaf_value=net.values, to_win=net.net.spec.games)
-    return _soft(detail, search)
-
-
-def _soft(detail: str, search: SearchAgent) -> Agent:
-    if not detail.endswith(SOFT):
-        return search
-    from hearts_agents.search.soft import SoftSearchAgent
-
-    return SoftSearchAgent(search)
+    return SearchAgent(worlds, name, seconds=seconds, base=net, leaf_value=net.values, to_win=net.net.spec.games)
 
 
 def _exec(name: str, detail: str) -> Agent:
@@ -112,7 +99,7 @@ AGENTS: dict[str, Entry] = {
         _rule,
     ),
     "search": Entry(
-        "search[:N[ms]][?points][?soft]",
+        "search[:N[ms]][?points]",
         "leaves what `rule` would do where another choice does better in N worlds, or in those that N ms allow",
         "nothing; hearts_env[fast] to be quick",
         _search,
@@ -124,7 +111,7 @@ AGENTS: dict[str, Entry] = {
         _net,
     ),
     "net+search": Entry(
-        "net+search[:N[ms]][:PATH][?soft]",
+        "net+search[:N[ms]][:PATH]",
         "leaves what `net` (or the network at PATH) would do where another choice does better, as `search` does",
         "nothing; hearts_env[fast] to be quick",
         _net_search,

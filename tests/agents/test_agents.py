@@ -24,7 +24,7 @@ from hearts_env.match.play_match import play
 from hearts_env.testing import check_agent
 from tables import random_pair
 
-NAMES = ("random", "random:1", "rule", "search:3", "search:3?soft", "net", "net?sample", "net+search:3")
+NAMES = ("random", "random:1", "rule", "search:3", "net", "net?sample", "net+search:3")
 """The agents that need nothing from outside; `net` is here one for any number of players, that has learned nothing."""
 NEEDING = {"exec", "human"}
 """Kinds of agents that need a program or a person: tests of their own."""
@@ -188,9 +188,6 @@ def test_agents_are_made_by_name_and_wrong_names_are_refused() -> None:
         "rule",
         "search",
         "search:5",
-        "search?soft",
-        "search:5?points?soft",
-        "net+search:3?soft",
     ):
         agent = make(name)
         assert isinstance(agent, Agent)

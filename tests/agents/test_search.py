@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -13,16 +11,16 @@ from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.search.agent import SearchAgent
 from hearts_agents.search.candidates import CandidateActions, kinds
 from hearts_agents.search.rollouts import RolloutPolicies, outcomes, roll_out
-from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, lowest, parse_card
+from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, parse_card
 from hearts_env.executor import use_threads, using
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import legal, step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
-from hearts_env.game.state import PASS, PLAY
+from hearts_env.game.state import PASS
 from hearts_env.game.view import view
 from hearts_env.game.worlds import worlds
-from hearts_env.match.agent import Agent, StochasticAgent, check_actions, policy
+from hearts_env.match.agent import Agent, check_actions
 from hearts_env.match.play_match import play
 from hearts_env.text.notation import parse_position
 
@@ -254,39 +252,3 @@ def test_search_finds_the_card(text: str, best: str) -> None:
     info = lookup(Rules())
     seen = view(info, parse_position(info, text))
     assert CARD_NAMES[make("search:32").act(seen)[0]] == best
-
-
-def test_a_soft_search_prefers_what_brings_more_and_never_what_is_not_legal() -> None:
-    info = lookup(Rules())
-    soft, hard = make("search:32?soft"), SearchAgent(32)
-    assert isinstance(soft, StochasticAgent)
-    state = dealt(Rules(), np.arange(6))
-    while not state.over.any():
-        seen = view(info, state)
-        chances = policy(soft, seen)
-        if (seen.phase == PLAY).all():
-            for row, found in enumerate(hard.explain(seen)):
-                plain = [each for each in found if not each.moon]
-                # Where every line was tried in the same worlds, what brings more is likelier.
-                for one, other in itertools.combinations(plain, 2):
-                    if one.worlds == other.worlds == 32 and not any(each.moon for each in found):
-                        first, second = chances[row, one.actions[0]], chances[row, other.actions[0]]
-                        assert np.log(first / second) == pytest.approx(
-                            (one.payoff or 0) - (other.payoff or 0), abs=1e-6
-                        )
-        step(info, state, soft.act(seen))
-
-
-def test_a_soft_search_passes_a_line_pick_by_pick_and_as_its_base_after_picks_that_are_in_none() -> None:
-    info, soft = lookup(Rules()), make("search:8?soft")
-    assert isinstance(soft, StochasticAgent)
-    for own in (True, False):
-        state = dealt(Rules(), np.array([4, 5, 6]))
-        while True:
-            seen = view(info, state)
-            if (np.bitwise_count(seen.picks) == 2).all():
-                break
-            step(info, state, soft.act(seen) if own else lowest(seen.legal))
-        assert (seen.phase == PASS).all()
-        chances = policy(soft, seen)
-        assert (chances[np.arange(3), RuleAgent().act(seen)] == 1).any() == (not own)

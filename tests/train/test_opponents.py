@@ -64,7 +64,7 @@ class Watched(Lowest):
         return super().act(view)
 
 
-def lowest_policy(packed: Sets, legal: Sets, unseen: Sets) -> tuple[Ints, Any, Any]:
+def lowest_actor(packed: Sets, legal: Sets) -> tuple[Ints, Any, Any]:
     return lowest(legal), np.zeros(len(legal), np.float32), np.zeros(len(legal), np.float32)
 
 
@@ -88,7 +88,7 @@ def test_a_rollout_with_opponents_plays_the_deals_of_a_match_and_keeps_what_lear
     others = Pool(4, seats=1).others(opponent, 24, met=16)
     with using(executor):
         rollout = Rollout(info, layout(info), 24)
-        rollout.collect(ids, lowest_policy, others)
+        rollout.collect(ids, lowest_actor, others)
         result = play(Rules(), [make(opponent), Lowest()], np.where(others.lineup == LEARNS, 1, 0), ids)
     assert rollout.payoffs == pytest.approx(payoff(info, result.points))
     learns = (others.lineup == LEARNS).reshape(-1)
@@ -102,7 +102,7 @@ def test_two_kinds_of_opponents_may_sit_at_one_table() -> None:
     info, ids = lookup(Rules()), np.arange(12)
     lineup = np.tile([0, LEARNS, 1, 0], (12, 1))
     rollout = Rollout(info, layout(info), 12)
-    rollout.collect(ids, lowest_policy, Others([make("rule"), Lowest()], lineup))
+    rollout.collect(ids, lowest_actor, Others([make("rule"), Lowest()], lineup))
     result = play(Rules(), [make("rule"), Lowest()], [0, 1, 1, 0], ids)
     assert rollout.payoffs == pytest.approx(payoff(info, result.points))
 
@@ -142,7 +142,7 @@ def test_a_run_from_before_there_were_opponents_goes_on(tmp_path: Path) -> None:
     run = train(dataclasses.replace(TINY, out=tmp_path / "run"))
     saved = json.loads((run / "config.json").read_text())
     new = ("start", "opponents", "opponent_share", "learning_seats", "past_every_decisions", "eval_against")
-    new += ("eval_slow", "eval_slow_every_minutes", "eval_slow_ids")
+    new += ("eval_slow", "eval_slow_every_minutes")
     (run / "config.json").write_text(json.dumps({name: value for name, value in saved.items() if name not in new}))
     goes_on = resumed(run, decisions=700)
     assert (goes_on.eval_against, goes_on.eval_slow, goes_on.opponents) == (("rule", "random"), ("search:64",), ())
@@ -286,7 +286,7 @@ def test_the_best_weights_are_those_of_the_file_after_a_resume(tmp_path: Path) -
     evaluate = Worker.evaluate
 
     def spied(self: Worker, opponent: str, rules: Rules) -> Any:
-        seen.append(self.learner.flat.named(self.shared.best)["stem.weight"].clone())
+        seen.append(self.learner.parameters.named(self.shared.best)["stem.weight"].clone())
         return evaluate(self, opponent, rules)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,9 @@
-"""Self-play PPO: one network in all seats, learning from whole deals."""
+"""Proximal policy optimisation by self-play, in the order of the code: rollout, returns, minibatches, loss, step.
+
+PPO is from Schulman et al., arXiv 1707.06347.  "Detail N" is the N-th core detail of Huang et al., "The 37
+Implementation Details of Proximal Policy Optimization", ICLR blog track 2022.  One network plays all seats, and a
+trajectory is what one seat decides in one deal.  A `Learner` is one worker; `run.session` drives many of them.
+"""
 
 from __future__ import annotations
 
@@ -19,224 +24,224 @@ from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rules import Rules
-from hearts_train.learn.auxiliary_targets import asked_and_true, seen_by_critic
 from hearts_train.learn.deals import drawn_ids, drawn_scores
 from hearts_train.learn.network import HeartsNet
 from hearts_train.learn.opponents import LEARNS, Others, Pool
-from hearts_train.learn.parameters import FlatNet
+from hearts_train.learn.parameters import FlatParameters
 from hearts_train.learn.returns import explained_variance
-from hearts_train.learn.rollout import Batch, Policy, Rollout
+from hearts_train.learn.rollout import Actor, Batch, Rollout
 from hearts_train.learn.stopwatch import Stopwatch
 from hearts_train.run.config import Pace, TrainConfig
 from hearts_train.run.log import Metrics
 
 if TYPE_CHECKING:
-    from hearts_train.learn.compiled_update import FastNet
+    from hearts_train.learn.compiled_update import CompiledUpdate
+
+VALUE_WEIGHT = 0.5
+"""Weight of the value's squared error in the loss (detail 10)."""
+MAX_GRAD_NORM = 0.5
+"""Gradient-norm clipping: a longer gradient is scaled down to this length (detail 11)."""
+LOSS_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "grad_norm")
+"""What a gradient step tells (detail 12); docs/training.md says what each is."""
 
 
 class Learner:
-    """One worker: plays deals with the network in all seats, and learns from them."""
+    """One worker's PPO: it plays deals with the network in all seats, and learns from their decisions."""
 
     def __init__(self, config: TrainConfig, rank: int = 0) -> None:
         """rank: of this worker among all of the run, which picks its deals and random numbers."""
-        self.rank = rank
         self.config = config
-        spec = config.spec
-        self.net = HeartsNet.fresh(spec, config.seed, config.extras).to(config.device)
-        self.flat = FlatNet(self.net)
-        self.optimizer = self.flat.adam()
+        self.rank = rank
+        self.net = HeartsNet.fresh(config.spec, config.seed).to(config.device)
+        self.parameters = FlatParameters(self.net)
+        self.optimizer = self.parameters.adam()
         self.watch = Stopwatch()
         self.games = [self._game(rules) for rules in config.all_rules]
         self.pool, self.rollout = self.games[0]
         self.teacher = make(config.imitate) if config.imitate else None
-        self.fast: FastNet | None = None
+        self.compiled: CompiledUpdate | None = None
         if chosen() == "compiled" and config.device == "cpu" and config.precision == "float32":
-            from hearts_train.learn.compiled_update import FastNet  # here, because it needs numba
+            from hearts_train.learn.compiled_update import CompiledUpdate  # here, because it needs numba
 
-            self.fast = FastNet(self.flat, self.watch)
+            self.compiled = CompiledUpdate(self.parameters, self.watch)
 
     def _game(self, rules: Rules) -> tuple[Pool, Rollout]:
-        """What it takes to play by these rules."""
+        """Return the opponent pool and the rollout buffer for one rule set."""
         config = self.config
-        rollout = Rollout(lookup(rules), config.spec.layout, config.most_tables, self.watch, any(config.extras))
+        rollout = Rollout(lookup(rules), config.spec.layout, config.tables, self.watch)
         return Pool(rules.num_players, config.seats_that_learn(rules)), rollout
 
-    def warm_up(self) -> None:
-        """Compile what is compiled at first use, by playing and learning a little for nothing."""
-        rollout = dataclasses.replace(self.rollout, tables=2)
-        rollout.collect(np.arange(2), self._policy(np.random.default_rng(0)))
-        self._gradient(rollout.batch(1.0, 1.0), 0.0)
-
     def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str] = ()) -> Metrics:
-        """Play this worker's deals, some of them with one of the opponents, and learn; what came of it, by metric."""
-        config = self.config
-        # By turns, and each worker at another place: an average is then over several rules.
+        """Play this worker's deals of an iteration, learn from them, and return metrics by name.
+
+        deals: of the run so far.  pace: the scheduled hyperparameters.  opponents: agents by name, of which one is met.
+        """
+        # The random numbers depend on this alone, so that a resumed run needs no state of a generator.
+        rng = np.random.default_rng([self.config.seed, self.rank, iteration])
+        # Rule sets by turns, and each worker at another place: an average of weights is then over several.
         self.pool, self.rollout = self.games[(iteration + self.rank) % len(self.games)]
-        rng = np.random.default_rng([config.seed, self.rank, iteration])
         begin = time.perf_counter()
         self.watch.start()
-        others = self._others(opponents, pace.tables, rng)
-        teacher = self.teacher if pace.imitates else None
-        game, before = self.rollout.lookup, deals + self.rank * pace.tables
-        ids = drawn_ids(game, config.seed, before, pace.tables, config.same_deal, config.moon_share)
-        scores = drawn_scores(game, pace.tables, config.game_share, rng) if config.game_share else None
-        self.rollout.collect(ids, self._policy(rng), others, teacher, scores)
+        others = self._play(deals, pace, opponents, rng)
         played = time.perf_counter()
-        metrics = self._update(rng, pace)
+        learned = self.update(rng, pace)
         return {
             "decisions": self.rollout.size,
             "rollout_seconds": played - begin,
             "update_seconds": time.perf_counter() - played,
-            "moon_rate": float(self.rollout.moons[: pace.tables].mean()),
-            **metrics,
-            **self._met(others),
+            "moon_rate": float(self.rollout.moons[: self.config.tables].mean()),
+            **learned,
+            **self._against(others),
         }
 
-    def _others(self, opponents: Sequence[str], tables: int, rng: np.random.Generator) -> Others | None:
+    def warm_up(self) -> None:
+        """Compile what is compiled at first use, by playing and learning a little for nothing."""
+        rollout = dataclasses.replace(self.rollout, tables=2)
+        rollout.collect(np.arange(2), self.actor(np.random.default_rng(0)))
+        self.gradient(rollout.batch(1.0, 1.0), 0.0)
+
+    # -- rollout: whole deals on fresh cards at many tables at once (detail 1) ---------------------------------------
+
+    def _play(self, deals: int, pace: Pace, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
+        """Fill the rollout buffer, and return who sat at the tables with an opponent."""
+        config, game = self.config, self.rollout.lookup
+        others = self._others(opponents, rng)
+        teacher = self.teacher if pace.imitates else None
+        ids = drawn_ids(config.seed, deals + self.rank * config.tables, config.tables)
+        scores = drawn_scores(game, config.tables, config.game_share, rng) if config.game_share else None
+        self.rollout.collect(ids, self.actor(rng), others, teacher, scores)
+        return others
+
+    def _others(self, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
+        """Draw the opponent of this iteration, and seat it at its share of the tables."""
+        tables = self.config.tables
         met = round(self.config.opponent_share * tables)
         if not opponents or not met:
             return None
         return self.pool.others(opponents[int(rng.integers(len(opponents)))], tables, met)
 
-    def _met(self, others: Others | None) -> Metrics:
-        """How the policy did at tables with an opponent."""
+    def _against(self, others: Others | None) -> Metrics:
+        """Return the mean payoff of the seats that learn, at tables with an opponent."""
         if others is None:
             return {}
         mixed = (others.lineup != LEARNS).any(axis=1)
         payoffs, learns = self.rollout.payoffs[: len(mixed)][mixed], others.lineup[mixed] == LEARNS
         return {"payoff_opponents": float(payoffs[learns].mean())}
 
-    # -- playing -----------------------------------------------------------------------------------------------------
-
-    def _policy(self, rng: np.random.Generator) -> Policy:
-        play = self.fast.policy if self.fast else self._torch_policy
-        return lambda packed, legal, unseen: play(packed, legal, unseen, rng.random(len(packed), np.float32))
+    def actor(self, rng: np.random.Generator) -> Actor:
+        """Return what draws the network's actions, with their log-probabilities and the values."""
+        act = self.compiled.act if self.compiled else self.act
+        return lambda packed, legal: act(packed, legal, rng.random(len(packed), np.float32))
 
     @torch.inference_mode()
-    def _torch_policy(self, packed: Sets, legal: Sets, unseen: Sets, uniforms: Floats) -> tuple[Ints, Floats, Floats]:
+    def act(self, packed: Sets, legal: Sets, uniforms: Floats) -> tuple[Ints, Floats, Floats]:
+        """Draw actions int64 [n], and return them with their log-probabilities and the values, float32 [n] each.
+
+        packed: int64 [n, words]  encodings.  legal: int64 [n], which the encodings tell too.  uniforms: float32 [n] in
+        [0, 1).  `CompiledUpdate.act` does the same in compiled loops.
+        """
         with self._autocast():
-            logits, values = self.net(self._rows(torch.from_numpy(packed)))
-            if self.net.critic:
-                values = self.net.critic(self._seen_by_critic(packed, unseen))
+            logits, values = self.net(self._rows(packed))
         log_policy = logits.float().log_softmax(1).cpu().numpy()
         actions = draw(np.exp(log_policy), uniforms)
         self.watch.lap("rollout: network")
         return actions, log_policy[np.arange(len(actions)), actions], values.float().cpu().numpy()
 
-    def _autocast(self) -> torch.autocast:
-        """Matrix products in the run's precision; the weights stay in float32."""
-        config = self.config
-        return torch.autocast(torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16")
+    # -- returns, minibatches ----------------------------------------------------------------------------------------
 
-    def _rows(self, packed: Tensor) -> Tensor:
-        """Packed encodings int64 [n, words] as HeartsNet takes them, uint8 [n, F], on its device."""
-        return self._bits(packed)[:, : self.rollout.layout.size]
-
-    def _seen_by_critic(self, packed: Sets, unseen: Sets) -> Tensor:
-        """The same for its critic, uint8 [n, 64 W]."""
-        return self._bits(torch.from_numpy(seen_by_critic(self.rollout.layout, packed, unseen)))
-
-    def _bits(self, words: Tensor) -> Tensor:
-        """The bits of numbers int64 [n, W], uint8 [n, 64 W], on the network's device."""
-        eights = words.to(self.config.device).view(torch.uint8)[:, :, None]
-        bits = eights >> torch.arange(8, dtype=torch.uint8, device=eights.device) & 1
-        return bits.flatten(1)
-
-    # -- learning ----------------------------------------------------------------------------------------------------
-
-    def _update(self, rng: np.random.Generator, pace: Pace) -> Metrics:
+    def update(self, rng: np.random.Generator, pace: Pace) -> Metrics:
+        """Learn from the decisions in the rollout buffer, and return metrics: means over the gradient steps."""
         config, rollout = self.config, self.rollout
-        whole = rollout.batch(config.gae_lambda, config.reward_scale)
-        guesses = rollout.values[: rollout.size]
-        outcomes = config.reward_scale * rollout.payoffs.reshape(-1)[rollout.chain[: rollout.size]]
-        metrics: Metrics = {
-            "explained_variance": explained_variance(guesses, whole.returns),
-            "explained_outcome": explained_variance(guesses, outcomes.astype(np.float32)),
+        scale = config.spec.reward_scale
+        # Generalised advantage estimates (detail 5); nothing is bootstrapped, since every deal is played to its end.
+        batch = rollout.batch(config.gae_lambda, scale)
+        outcomes = scale * rollout.payoffs.reshape(-1)[rollout.chain[: rollout.size]]
+        metrics = {
+            "explained_variance": explained_variance(rollout.values[: rollout.size], batch.returns),
+            "explained_outcome": explained_variance(rollout.values[: rollout.size], outcomes.astype(np.float32)),
         }
-        if config.same_deal > 1:
-            freed = rollout.without_luck(whole.advantages, config.reward_scale)
-            metrics["luck"] = explained_variance(whole.advantages - freed, whole.advantages)
-            whole = whole._replace(advantages=freed)
-        # Over the worker's whole batch, so that a step does not depend on the luck of a small minibatch.
-        normal = (whole.advantages - whole.advantages.mean()) / (whole.advantages.std() + 1e-8)
-        whole = whole._replace(advantages=normal)
+        # Detail 7, but over the worker's whole batch: a step does not depend on the luck of a small minibatch.
+        normal = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
+        batch = batch._replace(advantages=normal)
         self.watch.lap("update: returns")
-        self.optimizer.param_groups[0]["lr"] = pace.lr
-        steps = max(1, round(rollout.size / pace.minibatch))
-        seen = [
-            self._gradient_step(whole.take(rows), pace)
+        self.optimizer.param_groups[0]["lr"] = pace.lr  # annealed (detail 4)
+        minibatches = max(1, round(rollout.size / config.minibatch))
+        # Every decision once an epoch, in another order each time (detail 6).
+        terms = [
+            self.gradient_step(batch.take(rows), pace)
             for _ in range(config.epochs)
-            for rows in np.array_split(rng.permutation(rollout.size), steps)
+            for rows in np.array_split(rng.permutation(rollout.size), minibatches)
         ]
-        return metrics | dict(zip(_loss_metrics(config), np.mean(seen, axis=0).tolist(), strict=True))
+        return metrics | dict(zip(LOSS_METRICS, np.mean(terms, axis=0).tolist(), strict=True))
 
-    def _gradient_step(self, batch: Batch, pace: Pace) -> list[float]:
-        """One step of Adam on the clipped loss; see `_loss_metrics`."""
+    # -- loss --------------------------------------------------------------------------------------------------------
+
+    def gradient(self, batch: Batch, entropy_weight: float, imitates: bool = False) -> list[float]:
+        """Add the gradient of the loss on a minibatch to `parameters.grad`; return LOSS_METRICS but the norm.
+
+        `CompiledUpdate.gradient` does the same in compiled loops, without autograd.
+        """
+        if self.compiled:
+            return self.compiled.gradient(batch, self.config.clip, VALUE_WEIGHT, entropy_weight, imitates)
+        loss, terms = self.loss(batch, entropy_weight, imitates)
+        self.watch.lap("update: forward")
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.watch.lap("update: backward")
+        numbers: list[float] = torch.stack(terms).tolist()
+        return numbers
+
+    def loss(self, batch: Batch, entropy_weight: float, imitates: bool = False) -> tuple[Tensor, list[Tensor]]:
+        """Return the loss of a minibatch, and its terms: LOSS_METRICS but the norm.
+
+        imitates: behaviour cloning, the cross-entropy of a teacher's action in place of the clipped objective.
+        """
+        clip = self.config.clip
+        packed, _, actions, old, advantages, returns, taught = self._on_device(batch)
+        with self._autocast():
+            logits, values = self.net(self._rows(packed))
+        log_policy, values = logits.float().log_softmax(1), values.float()
+        log_probs = log_policy.gather(1, (taught if imitates else actions)[:, None])[:, 0]
+        # The clipped surrogate objective (detail 8); without a ratio where the action is not the one that was played.
+        log_ratio = torch.zeros_like(log_probs) if imitates else log_probs - old
+        ratio = log_ratio.exp()
+        clipped = ratio.clamp(1 - clip, 1 + clip)
+        surrogate = torch.minimum(ratio * advantages, clipped * advantages)
+        policy_loss = -(log_probs if imitates else surrogate).mean()
+        # The value is not clipped, against detail 9: Andrychowicz et al., arXiv 2006.05990, find that it hurts.
+        value_loss = F.mse_loss(values, returns)
+        entropy = -(log_policy.exp() * log_policy).sum(1).mean()
+        loss = policy_loss + VALUE_WEIGHT * value_loss - entropy_weight * entropy  # detail 10
+        kl = (ratio - 1 - log_ratio).mean()  # Schulman, "Approximating KL Divergence", 2020: the estimator k3
+        clip_fraction = ((ratio - 1).abs() > clip).float().mean()
+        return loss, [policy_loss, value_loss, entropy, kl, clip_fraction]
+
+    # -- step --------------------------------------------------------------------------------------------------------
+
+    def gradient_step(self, batch: Batch, pace: Pace) -> list[float]:
+        """Make one step of Adam on a minibatch, and return LOSS_METRICS."""
         self.watch.lap("update: gather")
-        self.flat.grad.zero_()
-        terms = self._gradient(batch, pace.entropy_weight, pace.imitates)
-        norm = torch.nn.utils.clip_grad_norm_([self.flat.weights], self.config.max_grad_norm)
+        self.parameters.grad.zero_()
+        terms = self.gradient(batch, pace.entropy_weight, pace.imitates)
+        norm = torch.nn.utils.clip_grad_norm_([self.parameters.weights], MAX_GRAD_NORM)
         self.optimizer.step()
         self.watch.lap("update: optimiser")
         return [*terms, float(norm)]
 
-    def _gradient(self, batch: Batch, entropy_weight: float, imitates: bool = False) -> list[float]:
-        """Add the gradient of the clipped loss (Schulman et al., arXiv 1707.06347), and of those of guesses and critic.
+    # -- arrays as torch takes them ----------------------------------------------------------------------------------
 
-        The terms of the loss: see `_loss_metrics`; all but the norm.  imitates: the cross-entropy of a teacher's
-        policy stands in place of the clipped loss.
-        """
+    def _autocast(self) -> torch.autocast:
+        """Return a context in which matrix products have the run's precision; weights stay in float32."""
         config = self.config
-        if self.fast:
-            return self.fast.gradient(batch, config.clip, config.value_weight, entropy_weight, config.aux, imitates)
-        packed, _, actions, old, advantages, returns = (torch.from_numpy(c).to(config.device) for c in batch[:6])
-        rows = self._rows(packed)
-        with self._autocast():
-            hidden = self.net.body(rows)
-            logits, values = self.net.heads(hidden, rows)
-            guesses = self.net.guess(hidden) if self.net.guess else None
-            judged = self.net.critic(self._seen_by_critic(batch.packed, batch.unseen)) if self.net.critic else None
-        log_policy, values = logits.float().log_softmax(1), values.float()
-        log_probs = log_policy.gather(1, actions[:, None])[:, 0]
-        log_ratio = torch.zeros_like(log_probs) if imitates else log_probs - old
-        ratio = log_ratio.exp()
-        clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
-        clipped_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
-        policy_loss = self._taught_loss(log_policy, batch) if imitates else clipped_loss
-        value_loss = F.mse_loss(values, returns)
-        entropy = -(log_policy.exp() * log_policy).sum(1).mean()
-        extras: list[Tensor] = []
-        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
-        if guesses is not None:
-            extras.append(self._guess_loss(guesses.float(), batch))
-            loss = loss + config.aux * extras[-1]
-        if judged is not None:
-            extras.append(F.mse_loss(judged.float(), returns))
-            loss = loss + config.value_weight * extras[-1]
-        self.watch.lap("update: forward")
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.watch.lap("update: backward")
-        kl = (ratio - 1 - log_ratio).mean()  # Schulman, "Approximating KL Divergence", 2020: the estimator k3
-        cut = ((ratio - 1).abs() > config.clip).float().mean()
-        terms: list[float] = torch.stack([policy_loss, value_loss, entropy, kl, cut, *extras]).tolist()
-        return terms
+        return torch.autocast(torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16")
 
-    def _taught_loss(self, log_policy: Tensor, batch: Batch) -> Tensor:
-        """The cross-entropy of the teacher's policy, mean over the batch."""
-        taught = torch.from_numpy(batch.taught).to(log_policy)
-        # An illegal action has no chance, and a logarithm of almost minus infinity.
-        return -(taught * log_policy).sum(1).mean()
+    def _on_device(self, batch: Batch) -> list[Tensor]:
+        """Return the columns of a batch as tensors on the network's device."""
+        return [torch.from_numpy(column).to(self.config.device) for column in batch]
 
-    def _guess_loss(self, guesses: Tensor, batch: Batch) -> Tensor:
-        """The sum of the cross-entropies of what is asked at a decision, mean over the batch."""
-        asked, true = asked_and_true(batch.unseen, batch.endings, self.rollout.layout.seats)
-        target, weight = (torch.from_numpy(bits).to(guesses) for bits in (true, asked))
-        loss = F.binary_cross_entropy_with_logits(guesses, target, weight, reduction="sum")
-        return loss / len(batch.actions)
-
-
-def _loss_metrics(config: TrainConfig) -> list[str]:
-    """The terms of the loss and the norm of its gradient, by name."""
-    terms = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
-    extras = ["guess_loss"] * config.extras.guess + ["critic_loss"] * config.extras.critic
-    return [*terms, *extras, "grad_norm"]
+    def _rows(self, packed: Sets | Tensor) -> Tensor:
+        """Return packed encodings int64 [n, words] as HeartsNet takes them, uint8 [n, F], on its device."""
+        words = torch.as_tensor(packed).to(self.config.device)
+        # Eight bytes to a word and eight bits to a byte, the lowest first; what fills up the last word is cut off.
+        octets = words.view(torch.uint8)[:, :, None]
+        bits = octets >> torch.arange(8, dtype=torch.uint8, device=octets.device) & 1
+        return bits.flatten(1)[:, : self.rollout.layout.size]

@@ -1,4 +1,4 @@
-"""The loops of the compiled update that `hearts_agents.net.kernels` has not: the policy, its loss, the way back."""
+"""Kernels of the compiled update: drawing actions, the PPO loss with its gradient, and the backward pass of layers."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ from numpy.typing import NDArray
 
 from hearts_agents.net.kernels import ZERO, Places, members_of
 from hearts_agents.net.weights import Floats
-from hearts_env.cards import NUM_CARDS, Ints, Sets
+from hearts_env.cards import Ints, Sets
 from hearts_env.fast.jit import Number, inner, kernel, zeros_below
-from hearts_train.learn.auxiliary_targets import SEAT_GUESSES
 from hearts_train.learn.rollout import Batch
 
 _BELOW_ONE = np.float32(1 - 2.0**-20)
 SUMS = 5
-"""Policy loss, value loss, entropy, KL, share of cut ratios."""
-
+"""Policy loss, value loss, entropy, KL, share of clipped ratios."""
 
 Doubles = NDArray[np.float64]
 
 
-class Weights(NamedTuple):
-    """What the loss depends on besides the data."""
+class LossWeights(NamedTuple):
+    """Coefficients of the loss."""
 
     clip: float
     value: float
     entropy: float
     share: float
-    """Of one decision in the mean over the minibatch."""
+    """Weight of one decision in the mean over the minibatch."""
     imitates: bool
-    """The policy follows a teacher's."""
+    """Behaviour cloning: the cross-entropy of the teacher's action stands in place of the clipped objective."""
 
 
 # -- the layers --------------------------------------------------------------------------------------------------------
@@ -40,7 +38,10 @@ class Weights(NamedTuple):
 
 @kernel
 def stem_gradient(packed: Sets, back: Floats, places: Places, gradient: Floats) -> None:
-    """Add to `gradient`, float32 [F, C], what `back`, float32 [n, C], says."""
+    """Add the gradient of the first layer's weights to `gradient`, float32 [F, C].
+
+    back: float32 [n, C]  gradient of the layer's output.  Only the rows of bits that are set change.
+    """
     units = gradient.shape[1]
     for n in range(len(packed)):
         row = back[n]
@@ -92,7 +93,7 @@ def act(heads: Floats, legal: Sets, uniforms: Floats, actions: Ints, log_probs: 
 
 @inner
 def _exponentials(row: Floats, legal: Number) -> tuple[Number, Number]:
-    """Put e^(logit - highest) in place of the legal logits; the highest, and the sum."""
+    """Put e^(logit - highest) in place of the legal logits, and return the highest and the sum."""
     highest: Number = np.float32(-np.inf)
     rest = legal
     while rest != 0:
@@ -109,54 +110,49 @@ def _exponentials(row: Floats, legal: Number) -> tuple[Number, Number]:
 
 
 @kernel
-def loss(heads: Floats, batch: Batch, weights: Weights, bias: Floats, sums: Doubles) -> None:
+def loss(heads: Floats, batch: Batch, weights: LossWeights, bias: Floats, sums: Doubles) -> None:
     """Put the gradient of the loss in place of `heads`, float32 [n, A + 1], and add it to that of the bias, [A + 1].
 
-    The same loss as in `ppo.Learner`, of the logits and the value in `heads`.  sums: float64 [SUMS], to which the terms
-    of these decisions are added.
+    The loss of `ppo.Learner.loss`, of the logits and the value in `heads`.  sums: float64 [SUMS], to which the terms of
+    these decisions are added.
     """
     for n in range(len(heads)):
         row = heads[n]
         last = len(row) - 1
-        logit = row[batch.actions[n]]
-        wanted = 0.0
-        for action in range(batch.taught.shape[1]):
-            wanted += batch.taught[n, action] * row[action]
+        action = batch.taught[n] if weights.imitates else batch.actions[n]
+        logit = row[action]
         highest, total = _exponentials(row, batch.legal[n])
+        log_prob = logit - highest - math.log(total)
         advantage = batch.advantages[n]
-        log_ratio = logit - highest - math.log(total) - batch.log_probs[n]
+        log_ratio = log_prob - batch.log_probs[n]
         ratio = math.exp(log_ratio)
         cut = abs(ratio - 1) > weights.clip
-        # Where the cut ratio pays less, it is the objective, and a constant.
+        # Where the clipped ratio pays less, it is the objective, and a constant.
         constant = cut and (ratio > 1) == (advantage > 0)
         pull = 0.0 if constant else -ratio * advantage
         if weights.imitates:
             pull = -1.0
         error = row[last] - batch.returns[n]
         entropy = _policy_gradient(row, batch.legal[n], total, pull * weights.share, weights)
-        if weights.imitates:
-            for action in range(last):
-                row[action] -= batch.taught[n, action] * weights.share
-        else:
-            row[batch.actions[n]] += pull * weights.share
+        row[action] += pull * weights.share
         row[last] = 2 * weights.value * weights.share * error
         sums[1] += error * error
         sums[2] += entropy
         if weights.imitates:
-            sums[0] -= wanted - highest - math.log(total)
+            sums[0] -= log_prob
         else:
             sums[0] -= (1 + math.copysign(weights.clip, ratio - 1)) * advantage if constant else ratio * advantage
             sums[3] += ratio - 1 - log_ratio
             sums[4] += cut
-        for action in range(last + 1):
-            bias[action] += row[action]
+        for place in range(last + 1):
+            bias[place] += row[place]
 
 
 @inner
-def _policy_gradient(row: Floats, legal: Number, total: Number, pull: Number, weights: Weights) -> Number:
-    """Turn exponentials into the gradient of the logits, but for what is added at actions; the policy's entropy.
+def _policy_gradient(row: Floats, legal: Number, total: Number, pull: Number, weights: LossWeights) -> Number:
+    """Turn exponentials into the gradient of the logits, but for what is added at the action; return the entropy.
 
-    pull: the gradient of the log-probability of the action that was played, or of all together.
+    pull: the gradient of the action's log-probability.
     """
     entropy = 0.0
     rest = legal
@@ -173,43 +169,3 @@ def _policy_gradient(row: Floats, legal: Number, total: Number, pull: Number, we
         else:
             row[other] = 0
     return entropy
-
-
-# -- the guesses -------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def guess_loss(guesses: Floats, unseen: Sets, endings: Sets, weight: Number, bias: Floats) -> Number:
-    """Put the gradient of `weight` times the loss in place of `guesses`, and add it to that of the bias.
-
-    guesses: float32 [n, G].  unseen, endings: int64 [n, P].  bias: float32 [G].  The loss, which is returned, is the
-    sum of the cross-entropies of all that is asked (see `truth`).
-    """
-    total = 0.0
-    for n in range(len(guesses)):
-        row = guesses[n]
-        # One logarithm of a product for all: no factor is above 2, and there are far fewer than 1,024.
-        product = 1.0
-        for seat in range(unseen.shape[1]):
-            for guess in range(NUM_CARDS if seat == 0 else 0, SEAT_GUESSES):
-                ending = guess - NUM_CARDS
-                asked = unseen[n, 0] >> guess & 1 if ending < 0 else 1
-                true = unseen[n, seat] >> guess & 1 if ending < 0 else endings[n, seat] >> ending & 1
-                linear, factor = _guessed(row, seat * SEAT_GUESSES + ending, asked, true, weight)
-                total += linear
-                product *= factor
-        total += math.log(product)
-        row[unseen.shape[1] * SEAT_GUESSES - NUM_CARDS :] = 0
-        for place in range(len(row)):
-            bias[place] += row[place]
-    return total
-
-
-@inner
-def _guessed(row: Floats, place: Number, asked: Number, true: Number, weight: Number) -> tuple[Number, Number]:
-    """Turn a logit into its gradient; the cross-entropy is the first number and the logarithm of the second."""
-    logit = row[place]
-    small = math.exp(-abs(logit))
-    chance = (1 if logit > 0 else small) / (1 + small)
-    row[place] = asked * weight * (chance - true)
-    return asked * (max(logit, ZERO) - true * logit), 1 + asked * small

@@ -7,14 +7,14 @@ from torch import Tensor
 
 from hearts_agents.net.weights import NetSpec
 from hearts_env.cards import NUM_ACTIONS
-from hearts_train.learn.network import CRITIC, GUESS, NO_EXTRAS, Extras, HeartsNet
+from hearts_train.learn.network import HeartsNet
 
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 """Adam's vectors, by its own names for them."""
 _HEADS = ("policy", "value")
 
 
-class FlatNet:
+class FlatParameters:
     """A network whose weights, gradients and moments are views of a few vectors.
 
     What is averaged over workers is then one row, and clipping and Adam each are one pass over one vector.  The first
@@ -33,12 +33,11 @@ class FlatNet:
         self.weights = self.state[: self.size].requires_grad_()
         self.grad = torch.zeros(self.size, device=device)
         self.weights.grad = self.grad
-        body = [name for name in parameters if not name.startswith((*_HEADS, GUESS, CRITIC))]
+        body = [name for name in parameters if not name.startswith(_HEADS)]
         heads = [f"{head}.{part}" for part in ("weight", "bias") for head in _HEADS]
-        extras = [name for name in parameters if name.startswith((GUESS, CRITIC))]
         self._places: dict[str, tuple[int, torch.Size]] = {}
         begin = 0
-        for name in (*body, *heads, *extras):
+        for name in (*body, *heads):
             self._places[name] = (begin, parameters[name].shape)
             begin += parameters[name].numel()
         for name, parameter in parameters.items():
@@ -48,7 +47,7 @@ class FlatNet:
             parameter.grad = self.named(self.grad)[name]
 
     def named(self, vector: Tensor) -> dict[str, Tensor]:
-        """The parts of a vector [S or more] by the names that the network gives to its parameters."""
+        """Return the parts of a vector [S or more] by the names that the network gives to its parameters."""
         parts = {}
         for name, (begin, shape) in self._places.items():
             part = vector.detach()[begin : begin + shape.numel()]
@@ -56,19 +55,19 @@ class FlatNet:
         return parts
 
     def heads(self, vector: Tensor) -> tuple[Tensor, Tensor]:
-        """Policy and value as one layer, from a vector [S or more]: weights [A + 1, C] and biases [A + 1]."""
+        """Return policy and value as one layer, from a vector [S or more]: weights [A + 1, C] and biases [A + 1]."""
         begin, end = self._places["policy.weight"][0], self._places["policy.bias"][0]
         weights = vector.detach()[begin:end].view(NUM_ACTIONS + 1, -1)
         return weights, vector.detach()[end : end + NUM_ACTIONS + 1]
 
     def adam(self) -> torch.optim.Adam:
-        """An optimiser of `weights` whose moments lie in `state`."""
+        """Return an optimiser of `weights` whose moments lie in `state`; eps is detail 3 of the 37, see `ppo`."""
         optimizer = torch.optim.Adam([self.weights], eps=1e-5, fused=True)
         optimizer.state[self.weights] = {"step": self.state[-1], **self._vectors()}
         return optimizer
 
     def moments(self) -> dict[str, Tensor]:
-        """Adam's tensors by the name of the parameter; the number of its steps stands at each."""
+        """Return Adam's tensors by the name of the parameter; the number of its steps stands at each."""
         tensors = {f"{name}.step": self.state[-1] for name in self._places}
         for moment, vector in self._vectors().items():
             tensors |= {f"{name}.{moment}": part for name, part in self.named(vector).items()}
@@ -78,7 +77,7 @@ class FlatNet:
         return {name: self.state[i * self.size : (i + 1) * self.size] for i, name in enumerate(_MOMENTS, 1)}
 
 
-def state_size(spec: NetSpec, extras: Extras = NO_EXTRAS) -> int:
-    """Numbers in the `state` of such a network."""
+def state_size(spec: NetSpec) -> int:
+    """Return how many numbers the `state` of such a network has."""
     with torch.device("meta"):
-        return 3 * sum(parameter.numel() for parameter in HeartsNet(spec, extras).parameters()) + 1
+        return 3 * sum(parameter.numel() for parameter in HeartsNet(spec).parameters()) + 1

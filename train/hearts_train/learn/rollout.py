@@ -11,23 +11,21 @@ from numpy.typing import NDArray
 
 from hearts_agents.net.weights import Floats
 from hearts_agents.win_chance import payoff_at
-from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Bools, Ints, Sets
+from hearts_env.cards import NO_SEAT, Bools, Ints, Sets
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import pass_offset, single_deal_no
 from hearts_env.game.state import State
 from hearts_env.game.view import view
 from hearts_env.match.agent import Agent
-from hearts_env.match.agent import policy as policy_of
 from hearts_env.match.tables import Start, Tables
 from hearts_env.observe.encode import Layout, encode_packed
-from hearts_train.learn.auxiliary_targets import endings, from_seat, unseen
 from hearts_train.learn.opponents import Others
-from hearts_train.learn.returns import advantages, luck, without_luck
+from hearts_train.learn.returns import advantages
 from hearts_train.learn.stopwatch import Stopwatch
 
-Policy = Callable[[Sets, Sets, Sets], tuple[Ints, Floats, Floats]]
-"""From packed encodings int64 [n, words], sets of legal actions int64 [n] and what is unseen, int64 [n, P] or [n, 0],
-to actions int64 [n], their log-probabilities float32 [n] and values float32 [n]."""
+Actor = Callable[[Sets, Sets], tuple[Ints, Floats, Floats]]
+"""From packed encodings int64 [n, words] and sets of legal actions int64 [n] to actions int64 [n], their
+log-probabilities float32 [n] and values float32 [n]."""
 
 
 class Batch(NamedTuple):
@@ -39,9 +37,7 @@ class Batch(NamedTuple):
     log_probs: Floats  # float32 [n]  of the action when it was played
     advantages: Floats  # float32 [n]
     returns: Floats  # float32 [n]
-    taught: Floats  # float32 [n, A]  a teacher's probabilities of the actions; [n, 0] without one
-    unseen: Sets  # int64 [n, P]  see `truth.unseen`; [n, 0] where it isn't kept
-    endings: Sets  # int64 [n, P]  see `truth.endings`, the own seat first; or [n, 0]
+    taught: Ints  # int64 [n]  what a teacher would have done; without one the action that was played
 
     def take(self, rows: Ints | slice) -> Batch:
         """Some rows, by their numbers int64 [k] or as a slice."""
@@ -60,12 +56,8 @@ class Rollout:
     tables: int
     """The most that can be played at once."""
     watch: Stopwatch = field(default_factory=Stopwatch)
-    truth: bool = False
-    """Is the truth kept, for guesses at it or a critic?"""
     size: int = 0
     """Decisions held; rows beyond are not read."""
-    teacher: Agent | None = None
-    """Whose policy is held besides."""
     packed: Sets = field(init=False)  # int64 [capacity, words]  encodings, eight bytes to one
     legal: Sets = field(init=False)  # int64 [capacity]
     actions: Ints = field(init=False)  # int64 [capacity]
@@ -74,14 +66,12 @@ class Rollout:
     chain: Ints = field(init=False)  # int64 [capacity]  table * P + seat
     place: Ints = field(init=False)  # int64 [capacity]  number of the decision in its chain
     counts: Ints = field(init=False)  # int64 [K]  decisions of each chain
-    deal_ids: Ints = field(init=False)  # int64 [N]  of the tables played
     payoffs: NDArray[np.float64] = field(init=False)  # float64 [tables, P]  in points, see `win_chance.payoff_at`
     moons: Bools = field(init=False)  # bool [tables]
-    taught: Floats = field(init=False)  # float32 [capacity, A]
-    unseen: Sets = field(init=False)  # int64 [capacity, P]  or [capacity, 0]
-    endings: Sets = field(init=False)  # int64 [tables, P]  or [tables, 0]
+    taught: Ints = field(init=False)  # int64 [capacity]  a teacher's actions, or those that were played
 
     def __post_init__(self) -> None:
+        self._teacher: Agent | None = None
         seats, most = self.lookup.num_players, most_decisions(self.lookup)
         capacity = self.tables * seats * most
         # The system gives memory to rows when they are first written, so room for the worst case costs nothing.
@@ -90,19 +80,17 @@ class Rollout:
         self.actions = np.empty(capacity, np.int64)
         self.log_probs = np.empty(capacity, np.float32)
         self.values = np.empty(capacity, np.float32)
-        self.taught = np.empty((capacity, NUM_ACTIONS), np.float32)
+        self.taught = np.empty(capacity, np.int64)
         self.chain = np.empty(capacity, np.int64)
         self.place = np.empty(capacity, np.int64)
         self.counts = np.zeros(self.tables * seats, np.int64)
         self.payoffs = np.zeros((self.tables, seats))
         self.moons = np.zeros(self.tables, np.bool_)
-        told = seats if self.truth else 0
-        self.unseen, self.endings = np.empty((capacity, told), np.int64), np.zeros((self.tables, told), np.int64)
 
     def collect(
         self,
         deal_ids: Ints,
-        policy: Policy,
+        actor: Actor,
         others: Others | None = None,
         teacher: Agent | None = None,
         scores: Ints | None = None,
@@ -110,14 +98,13 @@ class Rollout:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
         N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
-        that don't learn, of which nothing is kept.  teacher: whose policy at these decisions is kept too.  scores: of
+        that don't learn, of which nothing is kept.  teacher: whose choices at these decisions are kept too.  scores: of
         the games that the deals belong to, int64 [N, P]; where there are any points, a deal pays what it adds to the
         chance to win.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
-        self.teacher = teacher
-        self.deal_ids = deal_ids
+        self._teacher = teacher
         self.counts[:] = 0
         numbers = single_deal_no(self.lookup, deal_ids)
         if scores is None:
@@ -126,14 +113,12 @@ class Rollout:
         # Apart, so that all tables of a batch are always in the same phase, which is the engine's fast case.
         for tables in (np.flatnonzero(holds), np.flatnonzero(~holds)):
             if len(tables):
-                played = self._play(deal_ids[tables], scores[tables], tables, policy, others)
+                played = self._play(deal_ids[tables], scores[tables], tables, actor, others)
                 self.payoffs[tables] = payoff_at(self.lookup, scores[tables], played.points.astype(np.int64))
                 self.moons[tables] = played.shooter != NO_SEAT
-                if self.truth:
-                    self.endings[tables] = endings(self.lookup, played)
         self.watch.lap("rollout: game")
 
-    def _play(self, deal_ids: Ints, scores: Ints, numbers: Ints, policy: Policy, others: Others | None) -> State:
+    def _play(self, deal_ids: Ints, scores: Ints, numbers: Ints, actor: Actor, others: Others | None) -> State:
         """Play these deals, which are held as the tables `numbers`, int64 [K]; how they end.  scores: int64 [K, P]."""
         size = len(numbers)
         if others:
@@ -149,35 +134,32 @@ class Rollout:
             rows = tables.going(np.arange(size))
             if len(rows) == 0:
                 return tables.state
-            tables.choose(rows, lambda free, part: self._decide(part, numbers[free], policy))
+            tables.choose(rows, lambda free, part: self._decide(part, numbers[free], actor))
 
-    def _decide(self, state: State, tables: Ints, policy: Policy) -> Ints:
-        """Keep what the seats see, and what the policy says to it."""
+    def _decide(self, state: State, tables: Ints, actor: Actor) -> Ints:
+        """Keep what the seats see, and draw their actions."""
         self.watch.lap("rollout: game")
         rows = slice(self.size, self.size + len(state))
         self.size = rows.stop
         views = view(self.lookup, state)
         self.packed[rows], self.legal[rows] = encode_packed(self.layout, views), views.legal
-        if self.truth:
-            self.unseen[rows] = unseen(state, views.out)
         self.watch.lap("rollout: encode")
-        result = policy(self.packed[rows], self.legal[rows], self.unseen[rows])
-        self.actions[rows], self.log_probs[rows], self.values[rows] = result
+        actions, self.log_probs[rows], self.values[rows] = actor(self.packed[rows], self.legal[rows])
+        self.actions[rows] = self.taught[rows] = actions
         chain = tables * self.lookup.num_players + state.turn
         self.chain[rows] = chain
         self.place[rows] = self.counts[chain]
         self.counts[chain] += 1
-        if self.teacher:
+        if self._teacher:
             self.watch.lap("rollout: game")
-            self.taught[rows] = policy_of(self.teacher, views)
+            self.taught[rows] = self._teacher.act(views)
             self.watch.lap("rollout: teacher")
-        return result[0]
+        return actions
 
     def batch(self, gae_lambda: float, scale: float) -> Batch:
         """All decisions held, where a deal pays `scale` times the payoff."""
         held = slice(self.size)
         advantages = self.advantages(gae_lambda, scale)
-        table, seat = np.divmod(self.chain[held], self.lookup.num_players)
         return Batch(
             packed=self.packed[held],
             legal=self.legal[held],
@@ -185,9 +167,7 @@ class Rollout:
             log_probs=self.log_probs[held],
             advantages=advantages,
             returns=advantages + self.values[held],
-            taught=self.taught[held, : NUM_ACTIONS if self.teacher else 0],
-            unseen=self.unseen[held],
-            endings=from_seat(self.endings[table], seat),
+            taught=self.taught[held],
         )
 
     def advantages(self, gae_lambda: float, scale: float) -> Floats:
@@ -197,16 +177,6 @@ class Rollout:
         values[at] = self.values[: self.size]
         result: Floats = advantages(values, self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[at]
         return result
-
-    def without_luck(self, advantages: Floats, scale: float) -> Floats:
-        """The same advantages with less noise, where some tables have played the same deal."""
-        first = np.zeros(len(self.counts), np.float32)
-        begins = np.flatnonzero(self.place[: self.size] == 0)
-        first[self.chain[begins]] = self.values[begins]
-        beyond, tables = scale * self.payoffs - first.reshape(self.payoffs.shape), slice(len(self.deal_ids))
-        decided = self.counts.reshape(beyond.shape) > 0
-        of_seats = luck(beyond[tables], decided[tables], self.deal_ids).astype(np.float32).reshape(-1)
-        return without_luck(advantages, of_seats[self.chain[: self.size]], self.place[: self.size])
 
 
 def most_decisions(lookup: Lookup) -> int:

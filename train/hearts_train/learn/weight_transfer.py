@@ -11,13 +11,13 @@ from torch import Tensor
 from hearts_agents.net.weights import NetSpec, read_net
 from hearts_env.cards import Ints
 from hearts_env.observe.blocks import MAX_SEATS
-from hearts_train.learn.parameters import FlatNet
+from hearts_train.learn.parameters import FlatParameters
 
 _FAINT = 0.01
 """What the first weights of added blocks are multiplied by."""
 
 
-def transfer(weights: Path, flat: FlatNet, vector: Tensor) -> None:
+def transfer(weights: Path, parameters: FlatParameters, vector: Tensor) -> None:
     """Put the weights of a file into a vector [S or more] of a network that is at least as large.  Raises NetError.
 
     A narrower network takes the first units of each layer.  The others keep their weights, and nothing listens to
@@ -26,8 +26,8 @@ def transfer(weights: Path, flat: FlatNet, vector: Tensor) -> None:
     learn).  The inputs may be laid out for other seats, see `same_inputs`.
     """
     spec, tensors = read_net(weights)
-    tensors["stem.weight"] = tensors["stem.weight"][:, same_inputs(spec, flat.net.spec)]
-    places = flat.named(vector)
+    tensors["stem.weight"] = tensors["stem.weight"][:, same_inputs(spec, parameters.net.spec)]
+    places = parameters.named(vector)
     for name, tensor in tensors.items():
         units, *inputs = tensor.shape
         place = places[name][:units]
@@ -35,7 +35,7 @@ def transfer(weights: Path, flat: FlatNet, vector: Tensor) -> None:
             place[:, inputs[0] :] = 0
             place = place[:, : inputs[0]]
         place.copy_(torch.from_numpy(tensor))
-    for added in range(spec.blocks, flat.net.spec.blocks):
+    for added in range(spec.blocks, parameters.net.spec.blocks):
         places[f"blocks.{added}.weight"] *= _FAINT
 
 

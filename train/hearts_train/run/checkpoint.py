@@ -16,7 +16,8 @@ from torch import Tensor
 
 from hearts_agents.net.weights import WEIGHTS_NAME, NetError, NetSpec, read_tensors
 from hearts_env.text.write_file import write_file
-from hearts_train.learn.network import CRITIC, GUESS, HeartsNet, copies, packed_weights
+from hearts_train.learn.network import copies, packed_weights
+from hearts_train.learn.parameters import FlatParameters
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 BEST_NAME = "best.safetensors"
@@ -55,19 +56,22 @@ def write_whole(path: Path, content: bytes) -> None:
         raise CheckpointError(f"cannot write {path}: {error.strerror or error}; {kept}") from None
 
 
-def save_checkpoint(
-    run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor], progress: Progress
-) -> None:
-    """Write the checkpoint, and the weights for players alone for `net:RUN`.  Raises CheckpointError.
+def save_checkpoint(run: Path, parameters: FlatParameters, published: Tensor, progress: Progress) -> None:
+    """Write the checkpoint, and the published weights alone for `net:RUN`.  Raises CheckpointError.
 
-    moments: the optimiser's tensors by name.  shown: the weights for players, by the names of the network's.
+    published: float32 [S or more]  the weights for players.
     """
-    tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
-    tensors |= {f"adam.{name}": tensor for name, tensor in moments.items()}
-    tensors |= {f"shown.{name}": tensor for name, tensor in shown.items()}
-    header = {"net": net.spec.to_json(), "progress": asdict(progress)}
-    write_whole(run / CHECKPOINT_NAME, save(copies(tensors), {"hearts": json.dumps(header)}))
-    save_weights(run / WEIGHTS_NAME, net.spec, shown, progress)
+    spec, header = parameters.net.spec, {"progress": asdict(progress)}
+    tensors = _tensors(parameters, published)
+    write_whole(run / CHECKPOINT_NAME, save(copies(tensors), {"hearts": json.dumps({"net": spec.to_json(), **header})}))
+    save_weights(run / WEIGHTS_NAME, spec, parameters.named(published), progress)
+
+
+def _tensors(parameters: FlatParameters, published: Tensor) -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint by their names in the file, as views of the vectors they lie in."""
+    tensors = {f"net.{name}": tensor for name, tensor in parameters.net.state_dict().items()}
+    tensors |= {f"adam.{name}": tensor for name, tensor in parameters.moments().items()}
+    return tensors | {f"shown.{name}": tensor for name, tensor in parameters.named(published).items()}
 
 
 def save_weights(path: Path, spec: NetSpec, weights: Mapping[str, Tensor], progress: Progress) -> None:
@@ -80,10 +84,10 @@ def save_weights(path: Path, spec: NetSpec, weights: Mapping[str, Tensor], progr
     write_whole(path, packed_weights(spec, weights, trained=asdict(progress)))
 
 
-def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown: dict[str, Tensor]) -> Progress:
-    """Fill `net`, `moments` and `shown` from the run's checkpoint.  Raises CheckpointError where that cannot be.
+def load_checkpoint(run: Path, parameters: FlatParameters, published: Tensor) -> Progress:
+    """Fill parameters, moments and published weights from the run's checkpoint, and return how far the run is.
 
-    What belongs to guesses or to a critic stays as it is where the run had none so far.
+    Tensors of an auxiliary head or a critic, which earlier versions could learn, are not read.  Raises CheckpointError.
     """
     file = run / CHECKPOINT_NAME
     try:
@@ -92,23 +96,17 @@ def load_checkpoint(run: Path, net: HeartsNet, moments: dict[str, Tensor], shown
         raise CheckpointError(f"cannot resume from {run}: {error}") from None
     # The first checkpoints don't tell the scale.
     written = {"reward_scale": NetSpec.reward_scale, **header.get("net", {})}
-    expected = net.spec.to_json()
+    expected = parameters.net.spec.to_json()
     for name in expected.keys() - {"package_version", "games"}:  # what may change in a run
         if written.get(name) != expected[name]:
             raise CheckpointError(
                 f"cannot resume from {run}: its checkpoint has {name}={written.get(name)!r:.60}, "
                 f"the run needs {expected[name]!r:.60}; start a new run"
             )
-    targets = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
-    targets |= {f"adam.{name}": tensor for name, tensor in moments.items()}
-    for name, tensor in shown.items():
-        targets[f"shown.{name}"] = tensor
+    for name in parameters.named(published):
         # The first checkpoints have none: players then had the last weights.
         tensors.setdefault(f"shown.{name}", tensors.get(f"net.{name}", np.empty(0)))
-    new = [f".{part}." for part in (GUESS, CRITIC) if not any(name.startswith(f"net.{part}.") for name in tensors)]
-    for name, target in targets.items():
-        if any(part in name for part in new):
-            continue
+    for name, target in _tensors(parameters, published).items():
         if name not in tensors or tensors[name].shape != target.shape:
             raise CheckpointError(f"cannot resume from {run}: tensor {name} of its checkpoint is missing or misshapen")
         target.copy_(torch.from_numpy(tensors[name]))

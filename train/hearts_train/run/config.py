@@ -13,7 +13,6 @@ from hearts_agents import make
 from hearts_agents.net.agent import weights_of
 from hearts_agents.net.weights import NetSpec, read_net
 from hearts_env import Rules
-from hearts_train.learn.network import Extras
 from hearts_train.learn.opponents import PAST
 from hearts_train.run.checkpoint import CONFIG_NAME, Progress, write_whole
 
@@ -28,9 +27,6 @@ Precision = Literal["float32", "bfloat16"]
 
 class TrainError(ValueError):
     """A configuration that cannot be trained."""
-
-
-_COUNTS = ("eval_ids", "eval_slow_ids")
 
 
 @dataclass(frozen=True)
@@ -56,8 +52,6 @@ class TrainConfig:
     """Processes of one thread each; best one for each core."""
     tables: int = 512
     """Deals that each worker plays between updates."""
-    tables_final: int | None = None
-    """The same at the end; it changes exponentially.  Default: as many as at the start."""
     width: int = 256
     """Units of each layer."""
     blocks: int = 3
@@ -78,22 +72,10 @@ class TrainConfig:
     """How far from 1 the ratio of new to old probability still pays."""
     minibatch: int = 512
     """Decisions in a gradient step of a worker, about."""
-    minibatch_final: int | None = None
-    """The same at the end; it changes exponentially.  Default: as many as at the start."""
     epochs: int = 1
     """Passes over the decisions of an iteration."""
     gae_lambda: float = 0.95
     """Of the advantage estimates: 1 trusts the deal's outcome alone, 0 the value of the next decision alone."""
-    value_weight: float = 0.5
-    """Weight of the value's squared error in the loss."""
-    aux: float = 0.0
-    """Weight of guesses at the hidden cards and the end of the deal, from which the network learns; 0: none."""
-    critic: bool = False
-    """Take advantages from the values of a second network, which sees all hands and plays nothing."""
-    max_grad_norm: float = 0.5
-    """Gradients longer than this are cut to it."""
-    reward_scale: float = 0.1
-    """Reward per point of payoff, paid at the end of the deal."""
     ema_decisions: int = 0
     """Over how many decisions the weights are averaged that are evaluated and written for players; 0: the last ones."""
     start: str = ""
@@ -101,14 +83,10 @@ class TrainConfig:
     network with fewer units or blocks, which then grows, and of one for another number of players.  A run has at least
     the units and blocks of its first weights."""
     imitate: str = ""
-    """At first learn to choose as this agent does, or with the probabilities with which it draws: `rule`,
-    `search:32?soft`, any by name.  It plays nothing itself."""
+    """Behaviour cloning: at first learn to choose as this agent does, any by name (`rule`, `search:32`).  It plays
+    nothing itself."""
     imitate_decisions: int = 1_000_000
     """For how many decisions."""
-    same_deal: int = 1
-    """Tables that play the same deal, so that advantages can be freed of the luck of the cards."""
-    moon_share: float = 0.0
-    """The share of the deals that are chosen because a hand is good for a moon."""
     game_share: float = 0.0
     """The share of the tables at which a game is under way, with scores: the deal then pays by what it adds to the
     chance to win."""
@@ -132,8 +110,6 @@ class TrainConfig:
     """Slow agents to be measured against."""
     eval_slow_every_minutes: float = 15.0
     """How often, and when first."""
-    eval_slow_ids: int = 60
-    """Deal ids of these."""
     save_every_minutes: float = 1.0
     """How often to save; also at the end and at Ctrl-C."""
     device: str = "cpu"
@@ -142,19 +118,18 @@ class TrainConfig:
     """Of the matrix products; bfloat16 is for processors with instructions for it; without the compiled update."""
 
     def __post_init__(self) -> None:
-        for name in ("workers", "tables", "width", "minibatch", "epochs", "same_deal", *_COUNTS):
+        for name in ("workers", "tables", "width", "minibatch", "epochs", "eval_ids"):
             _require(getattr(self, name) >= 1, name, getattr(self, name), "must be at least 1")
-        for name in ("lr", "lr_final", "entropy", "entropy_final", "reward_scale"):
+        for name in ("lr", "lr_final", "entropy", "entropy_final"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "must be above 0")
-        for name in ("minutes", "decisions", "tables_final", "minibatch_final", "imitate_decisions"):
+        for name in ("minutes", "decisions", "imitate_decisions"):
             _require((getattr(self, name) or 1) > 0, name, getattr(self, name), "must be above 0")
-        for name in ("ema_decisions", "aux"):
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "must not be below 0")
+        _require(self.ema_decisions >= 0, "ema_decisions", self.ema_decisions, "must not be below 0")
         every = self.past_every_decisions
         _require(every is None or every >= 1, "past_every_decisions", every, "must be at least 1")
         _require(0 <= self.lr_hold < 1, "lr_hold", self.lr_hold, "must be at least 0 and below 1")
         _require(0 <= self.seed <= 1_000_000, "seed", self.seed, "must lie between 0 and 1,000,000")
-        for name in ("opponent_share", "game_share", "moon_share"):
+        for name in ("opponent_share", "game_share"):
             _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "must lie between 0 and 1")
         _require(self.precision in get_args(Precision), "precision", self.precision, "must be float32 or bfloat16")
         _require(0 <= self.gae_lambda <= 1, "gae_lambda", self.gae_lambda, "must lie between 0 and 1")
@@ -167,14 +142,8 @@ class TrainConfig:
             pad=self.pad,
             width=self.width,
             blocks=self.blocks,
-            reward_scale=self.reward_scale,
             games=self.game_share > 0,
         )
-
-    @property
-    def extras(self) -> Extras:
-        """What the network has for learning only."""
-        return Extras(guess=self.aux > 0, critic=self.critic)
 
     @property
     def all_rules(self) -> list[Rules]:
@@ -199,19 +168,12 @@ class TrainConfig:
         """After how many decisions weights are kept, again and again; None for never."""
         return self.past_every_decisions or (PAST_EVERY_DECISIONS if PAST in self.opponents else None)
 
-    @property
-    def most_tables(self) -> int:
-        """Room for the deals of a worker at any time of the run."""
-        return max(self.tables, self.tables_final or 0)
-
     def pace(self, progress: Progress) -> Pace:
         """What the schedules say at this point of the run."""
         used = self.used(progress)
         return Pace(
             lr=_between(self.lr, self.lr_final, max(0.0, used - self.lr_hold) / (1 - self.lr_hold)),
             entropy_weight=_between(self.entropy, self.entropy_final, used),
-            tables=round(_between(self.tables, self.tables_final or self.tables, used)),
-            minibatch=round(_between(self.minibatch, self.minibatch_final or self.minibatch, used)),
             imitates=bool(self.imitate) and progress.decisions < self.imitate_decisions,
         )
 
@@ -227,9 +189,6 @@ class Pace(NamedTuple):
 
     lr: float
     entropy_weight: float
-    tables: int
-    """Deals of each worker."""
-    minibatch: int
     imitates: bool
     """Does it learn what another agent would choose, instead of what has paid?"""
 
@@ -241,6 +200,21 @@ def _between(first: float, last: float, fraction: float) -> float:
 
 # -- a new run, or one to go on with -----------------------------------------------------------------------------------
 
+REMOVED_AT = "ideas-2026-12"
+"""The tag of the last version that had the options in _REMOVED."""
+_REMOVED: dict[str, object] = {
+    "aux": 0.0,
+    "critic": False,
+    "same_deal": 1,
+    "moon_share": 0.0,
+    "tables_final": None,
+    "minibatch_final": None,
+    "value_weight": 0.5,
+    "max_grad_norm": 0.5,
+    "reward_scale": 0.1,
+    "eval_slow_ids": 60,
+}
+"""Options that earlier versions had, with the value that each now has for good."""
 _FIXED = ("rules", "seed", "width", "blocks", "pad")
 _NOT_SAVED = ("out", "resume")
 
@@ -288,11 +262,24 @@ def resumed(run: Path, **changes: Any) -> TrainConfig:
     path = run / CONFIG_NAME
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for name in _REMOVED.keys() & found.keys():
+            _require_removed(run, name, found.pop(name))
         lists = {key: tuple(kept) for key, kept in found.items() if isinstance(kept, list)}
         saved = TrainConfig(**found | lists)
+    except TrainError:
+        raise
     except (OSError, AttributeError, TypeError, ValueError) as error:
         raise TrainError(f"cannot resume {run}: its {CONFIG_NAME} is missing or damaged: {error}") from None
     return dataclasses.replace(saved, resume=run, **changes)
+
+
+def _require_removed(run: Path, name: str, value: object) -> None:
+    """Raise TrainError where a run was made with an option that is gone, unless at the value that it now has."""
+    if value != _REMOVED[name]:
+        raise TrainError(
+            f"cannot resume {run}: it was made with {name}={value!r}, an option that was removed; go on with the "
+            f"version tagged {REMOVED_AT}, or begin a new run with its weights: --start {run}"
+        )
 
 
 def _require(holds: bool, name: str, value: object, reason: str) -> None:

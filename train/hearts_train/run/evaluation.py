@@ -11,6 +11,8 @@ BEST = "best"
 """As an opponent's name: the best weights of the run so far."""
 SHARE = 0.1
 """Of the time, that evaluations take at most, all opponents together."""
+SLOW_IDS = 60
+"""Deal ids of an evaluation against a slow opponent."""
 
 
 class Clocks:

@@ -79,19 +79,19 @@ def _prepared(config: TrainConfig, folder: Path, group: ProcessGroup, pool: Proc
 
 def begun(config: TrainConfig, folder: Path, worker: Worker) -> Progress:
     """Fill mean, published and best weights: from the run's checkpoint, or with the first weights of a new run."""
-    flat, shared, progress = worker.learner.flat, worker.shared, Progress()
+    parameters, shared, progress = worker.learner.parameters, worker.shared, Progress()
     if (folder / CHECKPOINT_NAME).exists():
-        progress = load_checkpoint(folder, flat.net, flat.moments(), flat.named(shared.published))
+        progress = load_checkpoint(folder, parameters, shared.published)
     else:
         if config.start:
             weights = weights_of(config.start)
-            transfer(weights, flat, flat.state)
+            transfer(weights, parameters, parameters.state)
             progress.start = read_tensors(weights_file(weights))[1].get("trained")
-        shared.published[: flat.size] = flat.weights.detach()
-    shared.mean.copy_(flat.state)
+        shared.published[: parameters.size] = parameters.weights.detach()
+    shared.mean.copy_(parameters.state)
     shared.best.copy_(shared.published)
     if (folder / BEST_NAME).exists():
-        transfer(folder / BEST_NAME, flat, shared.best)
+        transfer(folder / BEST_NAME, parameters, shared.best)
     return progress
 
 
@@ -157,7 +157,7 @@ class Session:
         self._publish(decisions)
         progress.iteration += 1
         progress.decisions += decisions
-        progress.deals += len(parts) * pace.tables
+        progress.deals += len(parts) * config.tables
         now = time.perf_counter()
         progress.seconds = self.group.from_first(lambda: now - self.started)  # which the schedules follow
         metrics: Metrics = {**position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
@@ -172,7 +172,7 @@ class Session:
         """
         average = self.config.ema_decisions
         fresh = -math.expm1(-decisions / average) if average else 1.0
-        published = self.shared.published[: self.pool.local.learner.flat.size]
+        published = self.shared.published[: self.pool.local.learner.parameters.size]
         published.lerp_(self.shared.mean[: len(published)], fresh)
 
     def evaluate(self, opponents_to_meet: Callable[[], Sequence[str]]) -> None:
@@ -206,14 +206,12 @@ class Session:
 
     def save(self) -> None:
         """Write what it takes to go on, and the published weights."""
-        flat = self.pool.local.learner.flat
         if self.group.rank == 0:
-            published = flat.named(self.shared.published)
-            save_checkpoint(self.folder, flat.net, flat.moments(), published, self.progress)
+            save_checkpoint(self.folder, self.pool.local.learner.parameters, self.shared.published, self.progress)
 
     def _save_weights(self, path: Path, state: Tensor) -> None:
         if self.group.rank == 0:
-            save_weights(path, self.config.spec, self.pool.local.learner.flat.named(state), self.progress)
+            save_weights(path, self.config.spec, self.pool.local.learner.parameters.named(state), self.progress)
 
 
 def position(progress: Progress) -> Metrics:

@@ -16,12 +16,12 @@ from hearts_env.game.rules import Rules
 from hearts_train.learn.parameters import state_size
 from hearts_train.ppo import Learner
 from hearts_train.run.config import Pace, TrainConfig
-from hearts_train.run.evaluation import BEST
+from hearts_train.run.evaluation import BEST, SLOW_IDS
 from hearts_train.run.log import Metrics
 
 
 class SharedStates(NamedTuple):
-    """Memory that all workers of a process see: vectors laid out as `FlatNet.state`, S numbers each."""
+    """Memory that all workers of a process see: vectors laid out as `FlatParameters.state`, S numbers each."""
 
     workers: Tensor  # float32 [W, S]  what each worker has learned
     mean: Tensor  # float32 [S]  their mean, from which all go on
@@ -31,7 +31,7 @@ class SharedStates(NamedTuple):
     @staticmethod
     def create(config: TrainConfig) -> SharedStates:
         """Return zeros for the workers of one process."""
-        size = state_size(config.spec, config.extras)
+        size = state_size(config.spec)
         rows: Tensor = torch.zeros(config.workers + 3, size).share_memory_()  # type: ignore[no-untyped-call]
         return SharedStates(rows[:-3], rows[-3], rows[-2], rows[-1])
 
@@ -57,7 +57,7 @@ class Worker:
 
     def synchronise(self) -> None:
         """Go on from the mean of all workers."""
-        self.learner.flat.state.copy_(self.shared.mean)
+        self.learner.parameters.state.copy_(self.shared.mean)
 
     def warm_up(self) -> None:
         """Compile what is compiled at first use, by playing and learning a little for nothing."""
@@ -68,7 +68,7 @@ class Worker:
     def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str]) -> Metrics:
         """Make one iteration of PPO, leave what was learned in this worker's row, and return metrics."""
         metrics = self.learner.iterate(iteration, deals, pace, opponents)
-        self._own.copy_(self.learner.flat.state)
+        self._own.copy_(self.learner.parameters.state)
         return metrics
 
     def evaluate(self, opponent: str, rules: Rules) -> NDArray[np.float64]:
@@ -78,13 +78,12 @@ class Worker:
         ids of evaluations.
         """
         config = self.config
-        ids = np.arange(
-            self._rank, config.eval_slow_ids if opponent in config.eval_slow else config.eval_ids, self._total
-        )
+        count = SLOW_IDS if opponent in config.eval_slow else config.eval_ids
+        ids = np.arange(self._rank, count, self._total)
         other = self._player(self.shared.best) if opponent == BEST else opponent
         return duplicate_payoffs(rules, self._player(self.shared.published), other, ids, config.eval_seats(rules))
 
     def _player(self, state: Tensor) -> NetAgent:
         """Return the agent that plays with the weights of a shared vector."""
-        weights = self.learner.flat.named(state).items()
+        weights = self.learner.parameters.named(state).items()
         return NetAgent(Net(self.config.spec, {name: tensor.numpy() for name, tensor in weights}))
