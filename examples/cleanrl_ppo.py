@@ -11,7 +11,8 @@ from torch import nn
 from torch.distributions import Categorical
 
 import hearts_env  # noqa: F401  gymnasium knows its names
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
 TABLES, STEPS, EPOCHS, MINIBATCHES, GAE, CLIP, ENTROPY = 256, 16, 3, 4, 0.95, 0.2, 0.01
@@ -82,4 +83,4 @@ def choose(encodings, masks):
     return policy_and_value(torch.from_numpy(encodings), torch.from_numpy(masks))[0].probs.argmax(1).numpy()
 
 
-print(against(PolicyAgent(choose, "ppo")))
+print(duplicate(PolicyAgent(choose, "ppo")))

@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 from hearts_env import hearts_v0
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000  # deals
@@ -47,4 +48,4 @@ for _ in range(TOTAL):
             error = (paid[agent] - before) - weights[action] @ encoding
             weights[action] += RATE * error * encoding
 print(f"{TOTAL:,} deals")
-print(against(PolicyAgent(greedy, "linear")))
+print(duplicate(PolicyAgent(greedy, "linear")))

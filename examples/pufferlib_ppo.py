@@ -12,7 +12,8 @@ from pufferlib import vector
 from pufferlib.pytorch import layer_init, sample_logits
 from torch import nn
 
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 from hearts_env.adapters.pufferlib import HeartsPufferEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
@@ -83,4 +84,4 @@ def choose(encodings, masks):
     return policy(torch.from_numpy(encodings))[0].argmax(1).numpy()
 
 
-print(against(PolicyAgent(choose, "pufferlib")))
+print(duplicate(PolicyAgent(choose, "pufferlib")))

@@ -11,7 +11,8 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 from hearts_env.adapters.rllib import MASK, OBSERVATIONS, HeartsRLlibVectorEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
@@ -68,5 +69,5 @@ def choose(encodings, masks):
     return np.asarray(module.forward_inference({"obs": seen})["action_dist_inputs"].argmax(1))
 
 
-print(against(PolicyAgent(choose, "rllib")))
+print(duplicate(PolicyAgent(choose, "rllib")))
 algorithm.stop()

@@ -7,7 +7,8 @@ import sys
 
 from sb3_contrib import MaskablePPO
 
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 from hearts_env.adapters.sb3 import HeartsVecEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
@@ -35,4 +36,4 @@ def choose(encodings, masks):
     return model.predict(encodings, action_masks=masks, deterministic=True)[0]
 
 
-print(against(PolicyAgent(choose, "sb3")))
+print(duplicate(PolicyAgent(choose, "sb3")))

@@ -12,7 +12,8 @@ from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Batch, Collector, VectorReplayBuffer
 from torch import nn
 
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 from hearts_env.adapters.tianshou import HeartsTianshouEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
@@ -74,4 +75,4 @@ def choose(encodings, masks):
     return policy.actor(Batch(obs=encodings, mask=masks))[0].argmax(1).numpy()
 
 
-print(against(PolicyAgent(choose, "tianshou")))
+print(duplicate(PolicyAgent(choose, "tianshou")))

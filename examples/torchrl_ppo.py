@@ -15,7 +15,8 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent
+from hearts_arena import duplicate
 from hearts_env.adapters.torchrl import HeartsTorchRLEnv
 
 TOTAL = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
@@ -75,4 +76,4 @@ def choose(encodings, masks):
     return logits.module(torch.from_numpy(encodings)).masked_fill(~torch.from_numpy(masks), -1e9).argmax(1).numpy()
 
 
-print(against(PolicyAgent(choose, "torchrl")))
+print(duplicate(PolicyAgent(choose, "torchrl")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,53 @@ Samples = NDArray[np.float64]
 def fresh_ids(size: int, *seed: int) -> Ints:
     """Deal ids that no training has seen, int64 [size]."""
     return np.random.default_rng(seed).integers(TRAINING_IDS, size=size, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """How one agent does among others, in points a deal."""
+
+    agent: str
+    other: str
+    deals: int
+    payoff: float
+    """The mean of the others' points minus its own, a deal."""
+    error: float
+    """The standard error of that over deal ids."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.agent} against {self.other}: payoff {self.payoff:+.2f} ± {self.error:.2f} points a deal "
+            f"({self.deals} deals, each in every seat)"
+        )
+
+
+def duplicate(
+    agent: Agent | str,
+    other: Agent | str = "random",
+    deals: int = 500,
+    *,
+    rules: Rules = Rules(),
+    seed: int = 0,
+    seats: int = 1,
+) -> Payoff:
+    """The payoff of one agent among others, each deal played once in every lineup, so that luck of the cards cancels.
+
+    Args:
+        agent: an agent, or its name.
+        other: who sits in the other seats.
+        deals: how many deal ids are played.
+        rules: which game is played.
+        seed: of the deal ids.
+        seats: how many seats `agent` has.
+
+    Raises:
+        AgentError: for a name that is none; IllegalActionError for what an agent may not do (both ValueErrors).
+    """
+    one, opponent = (make(each) if isinstance(each, str) else each for each in (agent, other))
+    ids = np.random.default_rng(seed).integers(2**63, size=deals, dtype=np.int64)
+    mean, error = mean_and_error(duplicate_payoffs(rules, one, opponent, ids, seats))
+    return Payoff(one.name, opponent.name, deals, mean, error)
 
 
 def duplicate_payoffs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,9 @@ from hearts_arena.stats.agreement import Agreement, agreement
 from hearts_arena.stats.ratings import Online, round_seatings
 from hearts_arena.stats.sequential import Question, Sequential, UntilError
 from hearts_arena.tournament import Tournament, TournamentError
+from hearts_arena.tournament import tournament as plan
 from hearts_arena.workers import EngineName, InProcess, cores, engine
+from hearts_env.game.rules import Rules
 
 Watcher = Callable[[Standings], None]
 
@@ -141,6 +143,43 @@ def hold(
             if out and ledger:
                 _write(out, ledger, run, content, options)
     return Outcome(content, run.over, run.failure)
+
+
+def tournament(
+    agents: Sequence[str],
+    deals: int = 1000,
+    *,
+    rules: Rules = Rules(),
+    seed: int = 0,
+    workers: int = 1,
+    out: Path | None = None,
+    **fields: Any,
+) -> Standings:
+    """The standings of a duplicate tournament: every deal is played in every seating.
+
+    Args:
+        agents: their names, as `hearts_agents.make` takes them; two or more.
+        deals: deal ids that are played.
+        rules: which game is played.
+        seed: of the deal ids.
+        workers: processes; 0 for one a core.
+        out: a folder for the result files, if any are wanted.
+        fields: further fields of `hearts_arena.tournament.Tournament`, such as `games` or `format`.
+
+    Raises:
+        AgentError, TournamentError: for what cannot be held, both ValueErrors; and what an agent fails with.
+    """
+    planned = plan(rules, agents, deals, seed=seed, **fields)
+    last = Standings(planned)
+
+    def keep(standings: Standings) -> None:
+        nonlocal last
+        last = standings
+
+    outcome = hold(planned, out, Options(workers=workers), keep)
+    if outcome.failure:
+        raise outcome.failure
+    return last
 
 
 def _play(run: _Run, schedule: Schedule) -> None:

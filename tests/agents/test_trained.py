@@ -8,8 +8,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from hearts_agents import make
-from hearts_agents.policy import PolicyAgent, against
+from hearts_agents import PolicyAgent, make
+from hearts_arena import duplicate
 from hearts_env.game.rules import Rules
 from hearts_env.match.agent import IllegalActionError
 
@@ -18,13 +18,13 @@ from hearts_env.match.agent import IllegalActionError
 def test_an_agent_beside_itself_wins_and_loses_nothing(players: int) -> None:
     rules = Rules(num_players=players)
     lowest = PolicyAgent(lambda encodings, masks: masks.argmax(axis=1), "lowest")
-    result = against(lowest, lowest, deals=20, rules=rules)
+    result = duplicate(lowest, lowest, deals=20, rules=rules)
     assert abs(result.payoff) < 1e-9
     assert result.error < 1e-9
 
 
 def test_the_rule_agent_beats_random_and_is_beaten_by_it_the_other_way_round() -> None:
-    better, worse = against(make("rule"), "random", deals=100), against(make("random"), "rule", deals=100)
+    better, worse = duplicate(make("rule"), "random", deals=100), duplicate(make("random"), "rule", deals=100)
     assert better.payoff > 5 * better.error
     assert worse.payoff < -5 * worse.error
     assert str(better).startswith(f"rule against random: payoff {better.payoff:+.2f} ± ")
@@ -48,4 +48,4 @@ def test_a_policy_sees_what_the_environment_shows() -> None:
 
 def test_an_illegal_choice_is_told_with_the_policy_s_name() -> None:
     with pytest.raises(IllegalActionError, match=r"illegal action .* by agent 'blind'"):
-        against(PolicyAgent(lambda encodings, masks: np.zeros(len(masks), np.int64), "blind"), deals=2)
+        duplicate(PolicyAgent(lambda encodings, masks: np.zeros(len(masks), np.int64), "blind"), deals=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import hearts_env
+from hearts_agents import AgentError
+from hearts_arena import duplicate, tournament
 from hearts_env import EnvError, Rules, State, choose, deal, encode, functional, layout, legal, shuffle, step, view
 from hearts_env.envs.aec import HeartsAEC
 from hearts_env.envs.parallel import HeartsParallel
@@ -87,3 +90,30 @@ def test_environments_are_made_by_kind(kind: str, made: type, options: dict[str,
 def test_a_kind_that_is_none_is_refused_with_those_there_are() -> None:
     with pytest.raises(EnvError, match=r"kind='rule': environments are 'aec', .*'vector'; .* by hearts_agents\.make"):
         hearts_env.make("rule")
+
+
+@pytest.mark.parametrize(
+    ("package", "names"),
+    [
+        ("hearts_agents", {"make", "AGENTS", "PolicyAgent", "AgentError"}),
+        ("hearts_arena", {"tournament", "duplicate", "Standings"}),
+        ("hearts_train", {"train", "TrainConfig"}),
+    ],
+)
+def test_the_other_packages_have_their_public_names(package: str, names: set[str]) -> None:
+    module = importlib.import_module(package)
+    assert names <= set(module.__all__) <= set(dir(module)) | names
+    if package == "hearts_train":
+        pytest.importorskip("torch")
+    for name in names - {"AGENTS"}:
+        assert callable(getattr(module, name))
+
+
+def test_a_tournament_and_a_duplicate_match_in_one_call_each() -> None:
+    standings = tournament(["rule", "random"], 20, seed=1)
+    assert [line.agent for line in standings.standings] == ["rule", "random"]
+    assert standings.deals == 20
+    found = duplicate("rule", deals=20)
+    assert found.payoff > 3 * found.error > 0
+    with pytest.raises(AgentError, match="unknown agent 'nobody'"):
+        tournament(["rule", "nobody"], 1)
