@@ -14,7 +14,7 @@ from hearts_agents.search.agent import MOST_WORLDS, SearchAgent
 from hearts_env.match.agent import Agent
 
 FOR_POINTS = "?points"
-"""Written after `search`, it plays each deal of a game for its points."""
+"""Written after `search`, the agent plays each deal of a game for its points."""
 
 
 class AgentError(ValueError):
@@ -23,13 +23,13 @@ class AgentError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One kind of agent: how it is written, what it is, what it needs, and how it is made."""
+    """A kind of agent: the form of its name, what it is, what it needs, and how it is made."""
 
     form: str
     summary: str
     needs: str
     build: Callable[[str, str], Agent]
-    """From the full name and what stands after the colon ('' if nothing), with a question mark as it is."""
+    """Makes the agent from its full name and what stands after the colon ('' if nothing), a question mark included."""
 
 
 def _random(name: str, detail: str) -> Agent:
@@ -91,28 +91,29 @@ def _human(name: str, detail: str) -> Agent:
 
 
 AGENTS: dict[str, Entry] = {
-    "random": Entry("random[:SEED]", "any legal action, all equally likely", "nothing", _random),
+    "random": Entry("random[:SEED]", "uniformly random legal actions", "nothing", _random),
     "rule": Entry(
         "rule[:PATH]",
-        "rules of thumb with tuned weights: ducks, sheds, counts and shoots",
+        "heuristics with tuned weights: ducks, sheds, counts and shoots the moon",
         "nothing",
         _rule,
     ),
     "search": Entry(
         "search[:N[ms]][?points]",
-        "leaves what `rule` would do where another choice does better in N worlds, or in those that N ms allow",
+        "Monte-Carlo search over N determinizations (or as many as N ms allow) with `rule` as the roll-out policy; "
+        "it deviates from `rule` only for a significant gain",
         "nothing; hearts_env[fast] to be quick",
         _search,
     ),
     "net": Entry(
         "net[:PATH][?sample]",
-        "a trained network: the one in this package, for 2 to 7 players, or that of a run directory or a file",
+        "a network trained by self-play: the one in this package, for 2 to 7 players, or that of a run or a file",
         "nothing; hearts_env[fast] to be quick",
         _net,
     ),
     "net+search": Entry(
         "net+search[:N[ms]][:PATH]",
-        "leaves what `net` (or the network at PATH) would do where another choice does better, as `search` does",
+        "Monte-Carlo search like `search`, with `net` (or the network at PATH) as the roll-out policy",
         "nothing; hearts_env[fast] to be quick",
         _net_search,
     ),
@@ -136,7 +137,7 @@ def make(name: str) -> Agent:
 
 
 def _limits(name: str, detail: str) -> tuple[int, float | None]:
-    """The most worlds, and the most seconds if that is what N says."""
+    """The limits that N means: the most worlds, and the most seconds or None."""
     limit = _number(name, detail.removesuffix("ms") or detail, default=32)
     if not 1 <= limit <= MOST_WORLDS:
         raise AgentError(f"agent {name!r:.60}: {limit} must be from 1 to {MOST_WORLDS}")

@@ -28,7 +28,7 @@ SURE = 2.0
 
 
 @dataclass(frozen=True)
-class Judged:
+class Decision:
     """One decision of a record that left a choice."""
 
     seat: int
@@ -65,8 +65,8 @@ class Judged:
         return chosen.gain - done.gain, hypot(chosen.error, done.error)
 
 
-def review(record: Record, agent: Agent, seats: tuple[int, ...] = ()) -> list[Judged]:
-    """Judge the decisions of some seats, of all if none are given, in the order in which they were made.
+def review(record: Record, agent: Agent, seats: tuple[int, ...] = ()) -> list[Decision]:
+    """The decisions of some seats (all if none are given) with the agent's estimates, in the order of the deal.
 
     The agent sees at each what the seat saw.  Raises RecordError for a record that is wrong.
     """
@@ -75,16 +75,16 @@ def review(record: Record, agent: Agent, seats: tuple[int, ...] = ()) -> list[Ju
     state = State.empty(info, 1)
     key = record.deal_id or 0
     deal(info, state, np.array([record.hands]), deal_no=[record.deal_no], scores=[record.totals], key=[key])
-    judged = []
+    decisions = []
     for action in script(info, record.deal_no, record.passes, record.plays, record.moon):
         seen = view(info, state)
         done = _done(info, record, seen, action)
         if done and (not seats or int(seen.seat[0]) in seats):
             (candidates,) = explain(agent, seen, np.array([done]))
             if candidates:
-                judged.append(Judged(int(seen.seat[0]), _when(seen), tuple(done), candidates))
+                decisions.append(Decision(int(seen.seat[0]), _when(seen), tuple(done), candidates))
         step(info, state, np.array([action]))
-    return judged
+    return decisions
 
 
 def _done(info: Lookup, record: Record, seen: View, action: int) -> list[int]:
@@ -104,13 +104,13 @@ def _when(seen: View) -> str:
 # -- for people --------------------------------------------------------------------------------------------------------
 
 
-def judged_table(judged: list[Judged], agent: str) -> Table:
+def review_table(decisions: list[Decision], agent: str) -> Table:
     """A row a decision: what was done, what the agent would do, the loss, and what it thought of the rest."""
     table = Table("trick", "seat", "done", box=None, pad_edge=False)
     table.add_column(Text(f"{agent} would"))
     table.add_column("loss", justify="right")
     table.add_column("why")
-    for each in judged:
+    for each in decisions:
         own = "" if each.agrees else _plan(each.chosen)
         table.add_row(
             each.when, str(each.seat), _shown(_named(each.actions)), _shown(own), _loss(each), _shown(why(each))
@@ -118,31 +118,31 @@ def judged_table(judged: list[Judged], agent: str) -> Table:
     return table
 
 
-def _loss(judged: Judged) -> Text:
-    if judged.agrees:
+def _loss(decision: Decision) -> Text:
+    if decision.agrees:
         return Text("")
-    if judged.loss is None:
+    if decision.loss is None:
         return Text("?")
-    loss, error = judged.loss
+    loss, error = decision.loss
     text = f"{loss:.2f} ± {error:.2f}" if error else f"{loss:.2f}"
     return Text(text, "bold red" if loss > SURE * error else "")
 
 
-def why(judged: Judged) -> str:
+def why(decision: Decision) -> str:
     """The candidates by what they gain over what the agent would do, or by their chance; for rules of thumb, what
     decided between the best two, or between the best and what was done."""
-    chosen, others = judged.chosen, [each for each in judged.candidates if not each.chosen]
+    chosen, others = decision.chosen, [each for each in decision.candidates if not each.chosen]
     if chosen.moon and chosen.reasons:
         return "for the moon: " + ", ".join(f"{name} {number:.1f}" for name, number in chosen.reasons)
     if chosen.probability is not None:
-        ranked = sorted(judged.candidates, key=lambda each: -(each.probability or 0.0))
+        ranked = sorted(decision.candidates, key=lambda each: -(each.probability or 0.0))
         return "  ".join(f"{_plan(each)} {each.probability:.0%}" for each in ranked[: MOST_SHOWN + 1])
     told = [each for each in others if each.gain is not None]
     ranked = sorted(told, key=lambda each: -(each.gain or 0.0))[:MOST_SHOWN]
     words = [f"{_plan(each)} {(each.gain or 0.0) - (chosen.gain or 0.0):+.2f}" for each in ranked]
     if chosen.worlds:
         words.append(f"({chosen.worlds} worlds)")
-    against = judged.done if not judged.agrees and judged.done else (ranked[0] if ranked else None)
+    against = decision.done if not decision.agrees and decision.done else (ranked[0] if ranked else None)
     decided = _decided(chosen, against) if against else ""
     return "  ".join([*words, *([f"({decided})"] if decided else [])])
 
@@ -156,11 +156,11 @@ def _decided(chosen: Candidate, against: Candidate) -> str:
     return f"{best} {lead[best]:+.2f}" if best and lead[best] > 0 else ""
 
 
-def summary(judged: list[Judged], names: tuple[str, ...] | None, seats: int) -> list[str]:
+def summary(decisions: list[Decision], names: tuple[str, ...] | None, seats: int) -> list[str]:
     """A line a seat: how often the agent would have done the same, and what the rest has cost."""
     lines = []
     for seat in range(seats):
-        own = [each for each in judged if each.seat == seat]
+        own = [each for each in decisions if each.seat == seat]
         if not own:
             continue
         losses = [each.loss for each in own if each.loss is not None]

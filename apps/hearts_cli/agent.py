@@ -1,4 +1,4 @@
-"""`hearts agent`: one of our agents answers another program."""
+"""`hearts agent`: an agent served to another program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import tyro
 
 
 @dataclass(frozen=True)
-class AnswerRequests:
-    """Let an agent answer another program: the protocol hearts-agent/1 on standard input and output."""
+class ServeAgent:
+    """Serve an agent to another program: the protocol hearts-agent/1 on standard input and output."""
 
     agent: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="AGENT")]
-    """As `hearts agents` lists them."""
+    """The agent's name, as `hearts agents` lists them."""
 
     def run(self) -> int:
-        """Answer until a bye, or the end of the input."""
+        """Answer requests until a bye, or the end of the input."""
         from hearts_agents import make
         from hearts_agents.external.server import converse
         from hearts_agents.human import HumanAgent

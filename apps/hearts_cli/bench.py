@@ -45,19 +45,19 @@ class Bench:
     quick: bool = False
     """Runs of a tenth of a second with 1,024 tables, in place of runs of a second with the best number."""
     layers: tuple[str, ...] = ()
-    """Only these layers."""
+    """Measure only these layers."""
     players: tuple[int, ...] = (4,)
     """Player counts, each with its default rules."""
     rules: str = ""
     """A preset's name, `field=value` pairs, or both, in place of --players."""
     executors: tuple[Executor, ...] = ()
-    """Only these of numpy and compiled.  Default: both, where numba is installed."""
+    """Measure only these executors, of numpy and compiled.  Default: both, where numba is installed."""
     tables: tuple[int, ...] = ()
     """Tables played at once; each number is measured.  Default: the fastest of 1, 256, 1,024, 4,096 and 16,384."""
     threads: tuple[int, ...] = (1,)
     """Numbers of threads of the compiled executor; each is measured."""
     json: Path | None = None
-    """Write the results there, with commit, machine and versions."""
+    """Write the results to this JSON file, with commit, machine and versions."""
 
     def run(self) -> int:
         """Measure, print, write."""

@@ -35,15 +35,15 @@ class Benchmark:
     """
 
     agent: Annotated[str, tyro.conf.Positional]
-    """As `hearts agents` lists them; a path stands for the network there."""
+    """The agent's name, as `hearts agents` lists them; a path stands for the network there."""
     opponents: tuple[str, ...] = OPPONENTS
-    """Only these."""
+    """Measure only against these opponents."""
     out: Path | None = None
     """Folder for the results against each opponent; what is finished there is not played again."""
     json: Path | None = None
     """Write an entry for the leaderboard: the line, and what it took."""
     workers: int = 0
-    """Processes; 0 for one a core.  The results do not depend on it."""
+    """Worker processes; 0 for one a core.  The results do not depend on it."""
 
     def run(self) -> int:
         """Play and print the line."""

@@ -18,14 +18,14 @@ OPPONENTS = ("random", "rule")
 
 @dataclass(frozen=True)
 class Demo:
-    """Train a network for two minutes, let it meet other agents, plot how it learned, and measure the speed."""
+    """Train a network for two minutes, evaluate it in tournaments, plot its learning curve, and measure the speed."""
 
     minutes: float = 2.0
-    """How long to train."""
+    """Training time."""
     deals: int = 500
     """Deal ids of each tournament."""
     seed: int = 0
-    """Of the training and of the tournaments."""
+    """Random seed of the training and of the tournaments."""
 
     def run(self) -> int:
         """Do one after the other; everything lands in runs/demo."""

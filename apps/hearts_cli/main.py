@@ -9,16 +9,20 @@ from typing import Protocol
 
 import tyro
 
-from hearts_cli.agent import AnswerRequests
+from hearts_cli.agent import ServeAgent
+from hearts_cli.agents import ListAgents
 from hearts_cli.bench import Bench
 from hearts_cli.benchmark import Benchmark
+from hearts_cli.check import CheckRecords
+from hearts_cli.deal import ShowDeal
 from hearts_cli.demo import Demo
 from hearts_cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from hearts_cli.exploit import Exploit
-from hearts_cli.listings import ListAgents, ListRules
+from hearts_cli.export import Export
 from hearts_cli.play import Play
-from hearts_cli.records import CheckRecords, Export, ShowDeal, ShowRecord
-from hearts_cli.tournament import HoldTournament
+from hearts_cli.rules import ListRules
+from hearts_cli.show import ShowRecord
+from hearts_cli.tournament import PlayTournament
 from hearts_cli.train import Train, train
 
 _EXTRAS = {
@@ -36,7 +40,7 @@ class Command(Protocol):
     """A subcommand: its fields are its arguments."""
 
     def run(self) -> int:
-        """Do it; the exit code."""
+        """Run the command and return its exit code."""
         ...
 
 
@@ -47,10 +51,10 @@ COMMANDS: dict[str, type[Command]] = {
     "check": CheckRecords,
     "show": ShowRecord,
     "export": Export,
-    "tournament": HoldTournament,
+    "tournament": PlayTournament,
     "benchmark": Benchmark,
     "play": Play,
-    "agent": AnswerRequests,
+    "agent": ServeAgent,
     "exploit": Exploit,
     "train": Train,
     "bench": Bench,
@@ -59,7 +63,7 @@ COMMANDS: dict[str, type[Command]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `hearts` with these arguments (default: the process's); the exit code.
+    """Run `hearts` with these arguments (default: the process's) and return the exit code.
 
     What is wrong with the input becomes one sentence on standard error and exit code 2; Ctrl-C gives 130.  Raises
     SystemExit for `--help` and for arguments that no subcommand takes.

@@ -11,34 +11,34 @@ from typing import Annotated
 import tyro
 
 from hearts_arena.report.console import console
+from hearts_cli.arguments import RulesText
 from hearts_cli.exit_codes import INTERRUPTED
 
 
 @dataclass(frozen=True)
 class Play:
-    """Sit at the table yourself: a whole game to the target, or with --deal a single deal."""
+    """Play against agents: a whole game to the target, or with --deal a single deal."""
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT ...")] = ("rule",)
-    """Who sits to your left, and so on round the table; a single one takes all the other seats."""
-    rules: str = "standard"
-    """A preset's name, `field=value` pairs, or both: omnibus,target=50."""
+    """The agents from your left round the table; a single one takes all the other seats."""
+    rules: RulesText = "standard"
     deal: int | None = None
-    """Play this deal alone; with --game, a game that begins with it."""
+    """Play only this deal id; with --game, a game that begins with it."""
     game: bool = False
-    """Play to the target; so it is unless --deal is given."""
+    """Play to the target; the default unless --deal is given."""
     seed: int | None = None
-    """Picks the first deal, and the agents' random numbers; left out, nobody knows what comes."""
+    """Random seed of the first deal and of the agents; random if omitted."""
     seat: int = 0
-    """Where you sit."""
+    """Your seat."""
     record: Path | None = None
-    """Add every deal to this file of records, also the one that you leave."""
+    """Append every deal to this file of records, also one that you leave."""
 
     def run(self) -> int:
-        """Play."""
+        """Play in the terminal."""
         return 0 if self.play(input) else INTERRUPTED
 
     def play(self, ask: Callable[[str], str]) -> bool:
-        """Play to the end, or until the person leaves: which?  ask: prints a prompt and gives what is typed.
+        """Play; True if it came to the end, False if the person left.  ask: prints a prompt and gives what is typed.
 
         Raises ValueError for what cannot be played.
         """

@@ -1,4 +1,4 @@
-"""`hearts tournament`: agents meet on the same deals, and what is finished is never lost."""
+"""`hearts tournament`: a duplicate tournament that can be interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import tyro
 
 from hearts_arena.provenance import commit, versions
 from hearts_arena.report.screen import Screen, print_power, print_results
+from hearts_cli.arguments import RulesText
 from hearts_cli.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ _NO_RESULTS = ("out", "resume", "workers", "engine", "records", "parquet")
 
 
 @dataclass(frozen=True)
-class HoldTournament:
-    """Let agents play the same deals in every seating, and rank them.
+class PlayTournament:
+    """Play a duplicate tournament: agents play the same deals in every seating, and are ranked.
 
     As many agents as seats: all sit at one table, which is turned through all rotations.  Otherwise every pair of
     agents meets, each in half of the seats, in every way to halve them (six at four seats).  Results of one deal
@@ -39,11 +40,10 @@ class HoldTournament:
     deals: int = 1000
     """Deal ids; each is played in all seatings."""
     seed: int = 0
-    """Picks the deal ids, and the agents' random numbers; the ids of a shorter tournament are the first of these."""
+    """Random seed of the deal ids and of the agents; a shorter tournament plays the first of the same ids."""
     first_id: int | None = None
-    """Play the deal ids from this one on, instead of ids picked by the seed."""
-    rules: str = "standard"
-    """A preset's name, `field=value` pairs, or both: omnibus,target=50."""
+    """Play the deal ids from this one on, instead of random ones."""
+    rules: RulesText = "standard"
     games: bool = False
     """Play a whole game from each deal id; points are then final scores."""
     format: Literal["auto", "roundrobin", "table", "ladder", "swiss"] = "auto"
@@ -58,15 +58,16 @@ class HoldTournament:
     rounds: int = 0
     """Rounds of a swiss; 0 for 8."""
     until: str = ""
-    """A>B: stop as soon as it is decided which of the two is better; --deals is then the most that are played."""
+    """A>B: stop early once A and B differ significantly (anytime-valid test); `--deals` becomes the maximum."""
     alpha: float = 0.05
-    """Error rate of --until: the chance to decide for either when they are equal."""
+    """Error rate of --until: the chance that it finds a difference between equals."""
     margin: float = 0.0
-    """--until also stops when they are level within so many points of payoff."""
+    """With --until, stop also once they are equivalent: level within so many points of payoff."""
     power: float | None = None
-    """Play only a pilot, and tell how many deal ids show a difference of so much payoff."""
+    """Power analysis: play only a pilot, and print how many deal ids show a difference of so much payoff."""
     control: str = ""
-    """Sharpen the differences by how this agent fares on the same deals; worth it if the others are much slower."""
+    """Control variate: reduce the variance of differences by this agent's results on the same deals.  It is worth it
+    if the others are much slower."""
     out: Path | None = None
     """Folder for standings.json, deals.npz (every deal), report.html and report.md."""
     records: bool = False
@@ -74,18 +75,18 @@ class HoldTournament:
     parquet: bool = False
     """Write every deal as Parquet too: deals.parquet, in the folder of --out."""
     resume: bool = False
-    """Go on with an unfinished tournament in the folder of --out; begin it if there is none."""
+    """Continue an unfinished tournament in the folder of --out; begin it if there is none."""
     workers: int = 0
-    """Processes; 0 for one a core.  The results do not depend on it."""
+    """Worker processes; 0 for one a core.  The results do not depend on it."""
     engine: Literal["processes", "ray"] = "processes"
-    """Play in processes of this machine, or on a Ray cluster."""
+    """Run the workers as processes of this machine, or on a Ray cluster."""
     time_limit: float = 60.0
-    """Seconds that an agent in another process (exec:COMMAND) may be silent while it owes answers."""
+    """Time limit of an agent in another process (exec:COMMAND): seconds of silence while it owes answers."""
     on_failure: Literal["error", "random"] = "error"
-    """What follows when such an agent fails: the end of the tournament, or a random legal action that is counted."""
+    """When such an agent fails, end the tournament, or play a random legal action and count it."""
 
     def run(self) -> int:
-        """Hold it and print the standings."""
+        """Play the tournament and print the standings."""
         self._check()
         planned = self.planned()
         if self.power is not None:
@@ -103,7 +104,7 @@ class HoldTournament:
         return 0 if outcome.finished else INTERRUPTED
 
     def planned(self) -> Tournament:
-        """The tournament.  Raises ValueErrors."""
+        """The tournament of these arguments.  Raises ValueErrors."""
         from hearts_agents.external.agent import Limits
         from hearts_arena.tournament import tournament
         from hearts_env.game.rules import Rules
@@ -143,7 +144,7 @@ class HoldTournament:
             return hold(planned, self.out, options, screen.update)
 
     def _pilot(self, planned: Tournament) -> int:
-        """Play a few other deal ids, and tell how many are needed."""
+        """Play a few other deal ids, and print how many are needed."""
         from hearts_arena.run import Options, hold
         from hearts_arena.tournament import pilot_seed
 

@@ -42,6 +42,27 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert f"usage: hearts {command}".strip() in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("play", "Random seed of the first deal and of the agents; random if omitted."),
+        ("tournament", "Stop early once A and B differ significantly (anytime-valid test)"),
+        ("tournament", "`--deals` becomes the maximum."),
+        ("tournament", "Random seed of the deal ids and of the agents"),
+        ("tournament", "Control variate: reduce the variance of differences"),
+        ("show", "Review every decision with this agent"),
+        ("exploit", "the payoff of the exact best response over every deal of a small pack"),
+        ("agent", "Serve an agent to another program"),
+        *((name, "A preset's name, `field=value` pairs, or both") for name in ("deal", "play")),
+    ],
+)
+def test_help_says_it_in_the_field_s_terms(command: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split()).lower()
+    assert text.lower() in told
+
+
 @pytest.mark.slow
 def test_the_settings_of_training_explain_themselves() -> None:
     pytest.importorskip("torch")

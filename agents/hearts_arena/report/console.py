@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from rich.console import Console
+from rich.table import Table
 
 _FILE_WIDTH = 160
 """Columns where the output is no terminal: nothing is broken into lines for a pipe."""
@@ -14,3 +17,11 @@ def console() -> Console:
     if not result.is_terminal:
         result.width = _FILE_WIDTH
     return result
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of text under these headings."""
+    table = Table(*columns, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)

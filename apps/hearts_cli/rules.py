@@ -1,38 +1,24 @@
-"""`hearts agents` and `hearts rules`: what there is to choose from."""
+"""`hearts rules`: the named rules, and any rules in words."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import tyro
-from rich.table import Table
 
-from hearts_arena.report.console import console
+from hearts_arena.report.console import print_table
 
 WIDTH = 100
 _IN = "      "
 
 
 @dataclass(frozen=True)
-class ListAgents:
-    """List the agents and what each needs."""
-
-    def run(self) -> int:
-        """Print a line an agent."""
-        from hearts_agents import AGENTS
-
-        _print(("agent", "plays", "needs"), [(entry.form, entry.summary, entry.needs) for entry in AGENTS.values()])
-        return 0
-
-
-@dataclass(frozen=True)
 class ListRules:
-    """List the named rules, or what one of them changes."""
+    """List the named rules, or explain a game: in words, and by its differences from the standard one."""
 
     name: tyro.conf.Positional[str] = ""
-    """A preset, `field=value` pairs, or both: tell the game in words, and what differs from the standard one."""
+    """A preset's name, `field=value` pairs, or both: the game to explain."""
 
     def run(self) -> int:
         """Print a line a preset, or the game and each field that differs, with its source."""
@@ -41,12 +27,13 @@ class ListRules:
         if self.name:
             print(_explained(self.name))
             return 0
-        _print(("rules", "source", "summary"), [(name, one.source, one.summary) for name, one in PRESETS.items()])
+        rows = [(name, one.source, one.summary) for name, one in PRESETS.items()]
+        print_table(("rules", "source", "summary"), rows)
         return 0
 
 
 def _explained(text: str) -> str:
-    """A preset or any rules text in words."""
+    """The game of a preset or of any rules text, in words."""
     from hearts_env.game.explain import cited, differences, paragraph
     from hearts_env.game.rules import Rules
     from hearts_env.game.variants import PRESETS
@@ -64,10 +51,3 @@ def _explained(text: str) -> str:
         lines += ["", textwrap.fill(f"Note: {preset.note}", WIDTH)]
     sources = cited(", ".join([preset.source if preset else "", *(one.source for one in found)]))
     return "\n".join([*lines, *(["", "Sources", *(f"  {source}" for source in sources)] if sources else [])])
-
-
-def _print(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    table = Table(*columns, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)
