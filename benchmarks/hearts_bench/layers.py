@@ -21,7 +21,7 @@ from hearts_bench.env_layers import (
 )
 from hearts_bench.timing import Batch, Work
 from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Sets, choose
-from hearts_env.executor import chosen
+from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.random_play import play_random
@@ -54,9 +54,16 @@ def engine_layer(rules: Rules, tables: int) -> Batch:
 
     The compiled executor does so in one call, `playout.play_random`; the numpy one by turns, with numpy's generator.
     """
-    info = lookup(rules)
-    if chosen() == "numpy":
-        return _arrays(info, tables, lambda state: legal(info, state))
+    return _random_deals(lookup(rules), tables)
+
+
+@executed
+def _random_deals(info: Lookup, tables: int) -> Batch:
+    return _arrays(info, tables, lambda state: legal(info, state))
+
+
+@override(_random_deals)
+def _random_deals_in_one_call(info: Lookup, tables: int) -> Batch:
     state = State.empty(info, tables)
 
     def batch(first: int) -> Work:

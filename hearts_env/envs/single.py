@@ -16,7 +16,6 @@ from hearts_env.envs.learner_tables import SeatChoice, checked_seat
 from hearts_env.envs.opponents import Opponents, opponent_pool
 from hearts_env.envs.spaces import action_space
 from hearts_env.envs.table import EnvError, Table, read_start
-from hearts_env.executor import chosen
 from hearts_env.game.rewards import Episode, Reward, foul_reward, payoff
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import lowest_seats
@@ -168,10 +167,10 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         self._find_kernels()
 
     def _find_kernels(self) -> None:
-        """See which opponents have kernels, which are as fast as they are meant to be where they are compiled."""
+        """See which opponents have kernels."""
         seats = self._table.lookup.num_players
         self._kernels = {}
-        for index, agent in enumerate(self.opponents if chosen() == "compiled" else ()):
+        for index, agent in enumerate(self.opponents):
             kernel = kernel_of(agent)
             if kernel is not None:
                 mine = (self._lineup == index) & (np.arange(seats) != self._seat)

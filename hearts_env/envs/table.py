@@ -28,7 +28,7 @@ from hearts_env.game.rewards import EPISODES, REWARDS, Episode, Reward, Rewards
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import is_over
 from hearts_env.game.state import DEAL_OVER, PASS, State
-from hearts_env.match.agent import IllegalActionError, Kernel
+from hearts_env.match.agent import IllegalActionError, Kernel, run_kernel
 from hearts_env.match.tables import FROM_DEAL_ID, MAX_DEALS, NO_DEAL_ID, Deals, Start, Tables
 from hearts_env.observe.encode import Layout
 from hearts_env.text.notation import check_hands, parse_hand, show_position
@@ -260,8 +260,8 @@ class Table:
 
     def play_on(self, kernel: Kernel, seats: Bools) -> tuple[int, Rewards | None]:
         """Let an agent act for as long as one of its seats, bool [1, P], is to: how many actions, and what they pay."""
-        made = kernel(self.lookup, self.state, seats)
-        return made, self._settle()
+        made = run_kernel(kernel, self.lookup, self.state, seats)
+        return made, self._settle() if made else None
 
     def abandon(self) -> None:
         """End the episode here."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, bit, members, names_in
+from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.random_play import salted, unit
 from hearts_env.game.state import State
@@ -88,6 +89,20 @@ def kernel_of(agent: Agent) -> Kernel | None:
     """
     kernel = _KERNELS.get(type(agent))
     return None if kernel is None else partial(kernel, agent)
+
+
+@executed
+def run_kernel(kernel: Kernel, lookup: Lookup, state: State, seats: Bools) -> int:
+    """Let a kernel play where it is compiled; how many actions it took, 0 where the agent is to be asked by `act`.
+
+    In numpy a kernel would make the views all the same.
+    """
+    return 0
+
+
+@override(run_kernel)
+def _run_compiled(kernel: Kernel, lookup: Lookup, state: State, seats: Bools) -> int:
+    return kernel(lookup, state, seats)
 
 
 class IllegalActionError(ValueError):

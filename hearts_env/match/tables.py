@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import Bools, Ints, Sets, lowest
-from hearts_env.executor import chosen
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import deal, legal, mix, shuffle, single_deal_no, step
 from hearts_env.game.rewards import Episode, Reward, Rewards, points_so_far, step_rewards
 from hearts_env.game.state import GAME_OVER, State
 from hearts_env.game.view import view
-from hearts_env.match.agent import Agent, Kernel, Told, ask, kernel_of
+from hearts_env.match.agent import Agent, Kernel, Told, ask, kernel_of, run_kernel
 
 NO_DEAL_ID = -1
 """The deal id of hands that were given and not shuffled."""
@@ -112,8 +111,7 @@ class Tables:
         """Let `agents` sit where `lineup` says, int16 [N, P]: an index into `agents`, or CALLER."""
         self.agents, self.lineup = agents, lineup
         self._has_caller = bool((lineup == CALLER).any())
-        # A kernel is worth while only where it is compiled: in numpy it would make the views all the same.
-        found = enumerate(map(kernel_of, agents) if chosen() == "compiled" else ())
+        found = enumerate(map(kernel_of, agents))
         sit = [(index, kernel, lineup == index) for index, kernel in found if kernel is not None]
         self._kernels: list[tuple[int, Kernel, Bools]] = [each for each in sit if each[2].any()]
 
@@ -277,7 +275,7 @@ class Tables:
             before = made
             for index, kernel, seats in self._kernels:
                 begin = time.perf_counter()
-                actions = kernel(self.lookup, self.state, seats)
+                actions = run_kernel(kernel, self.lookup, self.state, seats)
                 made += actions
                 if self._on_asked:
                     self._on_asked(index, actions, time.perf_counter() - begin, 0)

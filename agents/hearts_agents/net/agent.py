@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hearts_agents.net.weights import WEIGHTS_NAME, Floats, NetError, NetSpec, read_net
 from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, members
-from hearts_env.executor import chosen, in_threads
+from hearts_env.executor import executed, in_threads, override
 from hearts_env.game.view import View
 from hearts_env.match.agent import Policy, uniform
 from hearts_env.observe.encode import encode_packed, layout, unpack
@@ -58,14 +58,7 @@ class Net:
         numpy's products may take more of their own.
         """
         out = np.empty((len(packed), NUM_ACTIONS + 1), np.float32)
-        forward = self._loops if chosen() == "compiled" else self._arrays
-
-        def some(rows: slice) -> None:
-            for begin in range(rows.start, rows.stop, _ROWS):
-                part = slice(begin, min(begin + _ROWS, rows.stop))
-                forward(packed[part], out[part])
-
-        in_threads(len(packed), some)
+        _forward(self, packed, out)
         return out[:, :NUM_ACTIONS], out[:, NUM_ACTIONS]
 
     def _loops(self, packed: Sets, out: Floats) -> None:
@@ -87,6 +80,26 @@ class Net:
             hidden += np.maximum(hidden @ weights + bias, 0)
         np.matmul(hidden, self._heads, out=out)
         out += self._head_bias
+
+
+@executed
+def _forward(net: Net, packed: Sets, out: Floats) -> None:
+    """Fill `out`, float32 [n, A + 1], with logits and values."""
+    _by_parts(net._arrays, packed, out)
+
+
+@override(_forward)
+def _forward_compiled(net: Net, packed: Sets, out: Floats) -> None:
+    _by_parts(net._loops, packed, out)
+
+
+def _by_parts(forward: Callable[[Sets, Floats], None], packed: Sets, out: Floats) -> None:
+    def some(rows: slice) -> None:
+        for begin in range(rows.start, rows.stop, _ROWS):
+            part = slice(begin, min(begin + _ROWS, rows.stop))
+            forward(packed[part], out[part])
+
+    in_threads(len(packed), some)
 
 
 def softmax(logits: Floats, legal: Bools) -> Floats:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hearts_agents.explain import Candidate, before_picks, picks_of
+from hearts_agents.rule import kernels
 from hearts_agents.rule.batch import choose_card, choose_pick
 from hearts_agents.rule.tables import rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import Bools, Ints, count
-from hearts_env.executor import chosen
+from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.scoring import automatic_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
@@ -29,19 +30,8 @@ class RuleAgent:
 
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
-        lut = rule_tables(view.lookup, self.weights)
         actions = np.empty(len(view), np.int64)
-        if chosen() == "compiled":
-            from hearts_agents.rule import kernels
-
-            kernels.act(view.lookup, self.weights, view, actions)
-        else:
-            for phase, choose in ((PLAY, choose_card), (PASS, choose_pick)):
-                here = view.phase == phase
-                if here.all():
-                    return choose(lut, view)
-                if here.any():
-                    actions[here] = choose(lut, view.take(here))
+        _choose_cards(view.lookup, self.weights, view, actions)
         moon = view.phase == MOON
         if moon.any():
             actions[moon] = _choose_moon(view.take(moon))
@@ -70,15 +60,32 @@ class RuleAgent:
         The actions are those of `act`.  The compiled executor makes them in one loop, without views.  Returns how
         many there were.
         """
-        if chosen() == "compiled":
-            from hearts_agents.rule import kernels
+        return _play_on(lookup, self.weights, state, seats)
 
-            return kernels.play_on(lookup, self.weights, state, seats)
-        made = 0
-        while len(rows := np.flatnonzero(~state.over & seats[np.arange(len(state)), state.turn])):
-            turn(lookup, state, rows, lambda part: self.act(view(lookup, part)))
-            made += len(rows)
-        return made
+
+@executed
+def _choose_cards(lookup: Lookup, weights: Weights, view: View, actions: Ints) -> None:
+    """Fill `actions`, int64 [N], where a card is to be picked or played."""
+    lut = rule_tables(lookup, weights)
+    for phase, choose in ((PLAY, choose_card), (PASS, choose_pick)):
+        here = view.phase == phase
+        if here.all():
+            actions[:] = choose(lut, view)
+        elif here.any():
+            actions[here] = choose(lut, view.take(here))
+
+
+@executed
+def _play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int:
+    agent, made = RuleAgent(weights), 0
+    while len(rows := np.flatnonzero(~state.over & seats[np.arange(len(state)), state.turn])):
+        turn(lookup, state, rows, lambda part: agent.act(view(lookup, part)))
+        made += len(rows)
+    return made
+
+
+override(_choose_cards)(kernels.act)
+override(_play_on)(kernels.play_on)
 
 
 def _choose_moon(view: View) -> Ints:

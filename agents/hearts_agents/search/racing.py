@@ -147,7 +147,7 @@ def _payoffs(
             seat = view.seat[candidates.owner[which[here]]]
             result[here] = outcomes(view.lookup, policies, drawn, world[here], seat, candidates, which[here])
 
-    if policies.compiled:
+    if policies.weights is not None:
         in_threads(len(world), some)
     else:
         some(slice(0, len(world)))

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hearts_agents.rule.agent import RuleAgent
-from hearts_agents.rule.weights import LARGEST
+from hearts_agents.rule.weights import LARGEST, Weights
+from hearts_agents.search import kernels
 from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.payoffs import Numbers, cards_that_count, payoffs
 from hearts_env.cards import Bools, Ints, lowest
-from hearts_env.executor import chosen
+from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import legal, step
 from hearts_env.game.state import PASS, PLAY, State
@@ -48,9 +49,11 @@ class RolloutPolicies:
         return RolloutPolicies(base, shooting(base if isinstance(base, RuleAgent) else _CLOSER), leaf_value, to_win)
 
     @property
-    def compiled(self) -> bool:
-        """True if there is a kernel for these policies, and the compiled executor runs."""
-        return chosen() == "compiled" and isinstance(self.base, RuleAgent) and self.leaf_value is None
+    def weights(self) -> tuple[Weights, Weights] | None:
+        """Of the base policy and the shooter where both are rule agents and play to the end, as a kernel can."""
+        if not isinstance(self.base, RuleAgent) or self.leaf_value is not None:
+            return None
+        return self.base.weights, self.shooter.weights
 
 
 def shooting(base: RuleAgent) -> RuleAgent:
@@ -76,16 +79,25 @@ def outcomes(
         which: int64 [L], its candidate, a place in `candidates`.
     """
     actions, moon = candidates.actions[which], candidates.moon[which]
-    if policies.compiled and isinstance(policies.base, RuleAgent):
-        from hearts_agents.search import kernels
-
-        minds = policies.base.weights, policies.shooter.weights
-        points = kernels.outcomes(info, minds, worlds, world, seat, actions, moon)
+    weights = policies.weights
+    points = None if weights is None else _kernel_outcomes(info, weights, worlds, world, seat, actions, moon)
+    if points is not None:
         return payoffs(info, policies.to_win, worlds.scores[world], points, seat)
     state = worlds.take(world)
     at_leaf = roll_out(info, state, seat, actions, moon, policies)
     paid = payoffs(info, policies.to_win, worlds.scores[world], state.points, seat)
     return np.where(np.isnan(at_leaf), paid, at_leaf)
+
+
+@executed
+def _kernel_outcomes(
+    lookup: Lookup, weights: tuple[Weights, Weights], worlds: State, world: Ints, seat: Ints, actions: Ints, moon: Bools
+) -> Ints | None:
+    """The points of L roll-outs, int64 [L, P], by the kernel; None where it is not compiled, and numpy is faster."""
+    return None
+
+
+override(_kernel_outcomes)(kernels.outcomes)
 
 
 def roll_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: RolloutPolicies) -> Numbers:
