@@ -6,7 +6,11 @@ STAMP := .venv/.stamp-installed
 PEERS := .venv/peers
 INTEROP := .venv/interop
 
-.PHONY: help venv demo test test-interop prove lint type format bench peers docs clean
+# Seconds for the quick tests on two cores.  More is told at the end, with the tests that took longest.
+BUDGET := 300
+
+.PHONY: help venv demo test test-slow test-interop prove fuzz mutants perft golden
+.PHONY: lint type format bench peers docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -21,8 +25,11 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP) ## train for about two minutes, hold a tournament, plot it, run a short benchmark
 	$(BIN)/hearts demo
 
-test: $(STAMP) ## run the tests, without those marked slow
-	$(BIN)/pytest -n 2 -m 'not slow'
+test: $(STAMP) ## run the tests, without those marked slow: under five minutes on two cores
+	$(BIN)/pytest -n 2 -m 'not slow' --durations 15 --budget $(BUDGET)
+
+test-slow: $(STAMP) ## run the tests marked slow (a quarter of an hour)
+	$(BIN)/pytest -m slow --durations 15
 
 # Of their own: the libraries are large (3 GB), and hold each other to narrow ranges.
 test-interop: $(INTEROP)/.stamp-installed ## set up every library that has an adapter or example, and test with them (a quarter of an hour)
@@ -35,6 +42,18 @@ $(INTEROP)/.stamp-installed: pyproject.toml constraints.txt
 
 prove: $(STAMP) ## compare the engine with the oracle and OpenSpiel over 200,000 deals (minutes)
 	$(BIN)/python tests/tools/prove.py
+
+fuzz: $(STAMP) ## throw a million wrong inputs at everything that reads text (minutes)
+	$(BIN)/python tests/tools/fuzz.py
+
+mutants: $(STAMP) ## plant one wrong rule at a time, and see that the tests notice (hours)
+	$(BIN)/python tests/tools/mutants.py
+
+perft: $(STAMP) ## count legal sequences of actions with engine and oracle, against the file (minutes)
+	$(BIN)/python tests/tools/perft.py
+
+golden: $(STAMP) ## record the golden games anew, after a change of behaviour that is meant
+	$(BIN)/python tests/tools/golden.py
 
 lint: $(STAMP) ## check style and format
 	$(BIN)/ruff check .

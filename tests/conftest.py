@@ -1,12 +1,33 @@
-"""Executors: the tests marked `both_executors` run under each of them."""
+"""The marker `both_executors`, and the time that the tests may take together."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from hearts_env.executor import EXECUTORS, _choice, using
+
+BEGUN = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--budget", type=float, help="seconds that the tests may take together: told at the end")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    budget = terminalreporter.config.getoption("--budget")
+    if budget:
+        took = time.monotonic() - BEGUN
+        over = took > budget
+        terminalreporter.write_line(
+            f"{took:.0f} s of {budget:.0f} s budget"
+            + (": too long; make the slowest above cheaper, or mark them slow" if over else ""),
+            yellow=over,
+            green=not over,
+        )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

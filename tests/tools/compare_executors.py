@@ -15,6 +15,9 @@ import time
 
 import numpy as np
 
+import support_path  # noqa: F401
+
+# isort: split
 import oracle
 from hearts_env.executor import EXECUTORS, using
 from hearts_env.game.compiled_rules import Lookup, lookup

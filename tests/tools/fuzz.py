@@ -28,6 +28,9 @@ from typing import Any
 
 import numpy as np
 
+import support_path  # noqa: F401
+
+# isort: split
 import oracle
 from hearts_agents import make
 from hearts_agents.external.messages import parse_request, request_lines, view_of

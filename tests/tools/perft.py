@@ -20,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+import support_path  # noqa: F401
+
+# isort: split
 import oracle
 from hearts_agents import make
 from hearts_env.cards import ACTION_NAMES, Ints, nth

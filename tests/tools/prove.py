@@ -22,6 +22,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+import support_path  # noqa: F401
+
+# isort: split
 import oracle
 from hearts_env.game.rules import PRESETS
 from tables import Pair, dealt, random_pair
