@@ -163,7 +163,7 @@ MUTANTS = [
         # -- encodings -------------------------------------------------------------------------------------------------
         ("the steps of points are off by one", "sum((value >= step) << i", "sum((value > step) << i"),
         ("tenths of the target are rounded wrongly", "* SCORE_STEPS // target", "* SCORE_STEPS // (target + 1)"),
-        ("the taker of KS counts as that of QS", "v.taken >> BLACK_MARIA & 1", "v.taken >> BLACK_MARIA + 1 & 1"),
+        ("the taker of KS counts as that of QS", "of_rules=lambda _: BLACK_MARIA", "of_rules=lambda _: BLACK_MARIA + 1"),
         ("blocks that cross a word lose bits", "words[word + 1] |= bits >> (WORD_BITS - shift)", "words[word + 1] |= bits >> WORD_BITS - 1"),
         ("the encoding tells every rule flag of trumps", "rules.trump is not None", "True"),
         # -- worlds ----------------------------------------------------------------------------------------------------
