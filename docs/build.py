@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import benchmark_tables
+import module_tables
 import net_tables
 from hearts_agents import AGENTS, make
 from hearts_agents.external.messages import request_lines
@@ -352,6 +353,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "net_curve": net_tables.net_curve,
     "hour_curve": lambda: net_tables.net_curve("hour_curve"),
     "net_settings": net_tables.net_settings,
+    **module_tables.PARTS,
 }
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 

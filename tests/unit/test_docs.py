@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import module_tables
+from measure_house import modules
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -42,3 +45,13 @@ def test_every_field_of_the_rules_is_documented() -> None:
 
     for field in fields(Rules):
         assert f"| `{field.name}` |" in text
+
+
+def test_the_architecture_page_names_every_module_and_every_layer() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for package in module_tables.PACKAGES:
+        assert f"<!-- generated: modules_of_{package} -->" in text
+    for module, path in modules(ROOT).items():
+        where = path.relative_to(module_tables.PACKAGES[module.partition(".")[0]])
+        assert path.name == "__init__.py" or f"| `{where.as_posix()}` |" in text, f"{module} is missing: run make docs"
+        assert module_tables.first_line(path), f"{module} does not say what it is"
