@@ -21,7 +21,7 @@ def main(out: Path = RESULTS) -> None:
     Args:
         out: The JSON file to write.
     """
-    results = learning(TrainConfig(workers=1), available())
+    results = learning(TrainConfig().with_options(workers=1), available())
     for result in results:
         parts = ", ".join(f"{name} {cost:.1f}" for name, cost in result.microseconds.items())
         print(f"{result.executor}: {result.decisions_per_s:,.0f} decisions/s a core; microseconds: {parts}")

@@ -99,7 +99,7 @@ class Bench:
                 "runs": RUNS,
                 "threads": 1,
             }
-            config = TrainConfig(rules=rules.show(), workers=1)
+            config = TrainConfig(rules=rules.show()).with_options(workers=1)
             if self.quick:
                 config = replace(config, tables=QUICK_DEALS)
             rows += [{**shown, **asdict(found)} for found in learning(config, self.executors or available())]

@@ -21,7 +21,8 @@ class Train:
 def train(arguments: list[str]) -> int:
     """Train as `hearts train` with these arguments says; the exit code."""
     from hearts_train.run import session
-    from hearts_train.run.config import TrainConfig, resumed
+    from hearts_train.run.config import TrainConfig
+    from hearts_train.run.config_file import resumed
     from hearts_train.run.distributed import is_first_process
 
     # Under torchrun the first process tells the others what its run directory says: they may not have it.
@@ -33,7 +34,7 @@ def train(arguments: list[str]) -> int:
         prog="hearts train",
         description=Train.__doc__,
         args=arguments,
-        config=(tyro.conf.FlagCreatePairsOff,),
+        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
     )
     session.train(config)
     return 0

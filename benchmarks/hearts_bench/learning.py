@@ -57,7 +57,7 @@ def learning(config: TrainConfig, executors: Sequence[Executor]) -> list[Learnin
         parts = {name: round(statistics.median(split[name] for split in seen), 2) for name in seen[0]}
         speed = round(statistics.median(_MICRO / sum(split.values()) for split in seen))
         deals = round(speed / statistics.median(worker.decisions_a_deal for worker in workers), 1)
-        results.append(Learning(executor, config.tables, config.minibatch, speed, deals, parts, round(floor, 2)))
+        results.append(Learning(executor, config.tables, config.ppo.minibatch, speed, deals, parts, round(floor, 2)))
     return results
 
 
@@ -77,7 +77,7 @@ class _Worker:
         watch.seconds.clear()
         with using(self._executor):
             began = time.process_time()
-            done = self._learner.iterate(number, number * self._config.tables, self._config.pace(Progress()))
+            done = self._learner.iterate(number, number * self._config.tables, self._config.scheduled(Progress()))
             worked = time.process_time() - began
         total = float(abs(self._learner.rollout.payoffs.sum(axis=1)).max())
         if total > 1e-6:
@@ -90,14 +90,14 @@ class _Worker:
 
 def products(config: TrainConfig) -> float:
     """Microseconds a decision of the matrix products that it takes to play and learn, but for the first layer's."""
-    width = config.width
+    width = config.network.width
     rows, square = torch.rand(CHUNK, width), torch.rand(width, width)
     heads, out = torch.rand(NUM_ACTIONS + 1, width), torch.rand(CHUNK, NUM_ACTIONS + 1)
     into = torch.empty_like(rows)
     repeats = 20
     began = time.process_time()
     for _ in range(repeats):
-        for _ in range(config.blocks):
+        for _ in range(config.network.blocks):
             # To play, to learn: forward twice, then the gradients of the weights and of the activations.
             torch.mm(rows, square.t(), out=into)
             torch.mm(rows, square.t(), out=into)

@@ -347,7 +347,9 @@ def learner(only_learning):
         from hearts_train.run.checkpoint import Progress
     except ImportError:
         from hearts_train.checkpoint import Progress
-    config = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
+    small = {"decisions": 600, "workers": 1, "tables": 8, "width": 8, "blocks": 1, "minibatch": 64, "eval_ids": 4}
+    nested = hasattr(TrainConfig, "with_options")
+    config = TrainConfig().with_options(**small) if nested else TrainConfig(**small)
     try:
         made = Learner(config)
     except TypeError:  # a checkout from before it knew nothing of the other workers
@@ -356,7 +358,7 @@ def learner(only_learning):
         else:
             from hearts_train.run.session import shared_state
         made = Learner(0, config, shared_state(config))
-    pace = config.pace(Progress())
+    pace = config.scheduled(Progress()) if nested else config.pace(Progress())
     made.watch.start()
     made.iterate(0, 0, pace)
     if only_learning:

@@ -1,6 +1,5 @@
 """The compiled update against the plain one in torch: the same policy, the same gradient, the same learning."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from hearts_train.ppo import Learner  # noqa: E402
 from hearts_train.run.checkpoint import Progress, load_checkpoint, save_checkpoint  # noqa: E402
 from hearts_train.run.config import TrainConfig  # noqa: E402
 
-CONFIG = TrainConfig(workers=1, tables=48, width=32, blocks=2)
+CONFIG = TrainConfig().with_options(workers=1, tables=48, width=32, blocks=2)
 GAMES = ["standard", "two_player", "partnership", "omnibus"]
 NETS = [
     {"blocks": 0},
@@ -32,7 +31,7 @@ NETS = [
 
 
 def learner(executor: Executor, **changes: Any) -> Learner:
-    config = dataclasses.replace(CONFIG, **changes)
+    config = CONFIG.with_options(**changes)
     with using(executor):
         made = Learner(config)
         assert (made.compiled is not None) == (executor == "compiled")
@@ -93,7 +92,7 @@ def test_both_gradients_agree_where_a_teacher_is_imitated() -> None:
 
 def test_in_bfloat16_gradient_and_policy_are_about_the_same() -> None:
     plain = learner("numpy")
-    config = dataclasses.replace(CONFIG, precision="bfloat16")
+    config = CONFIG.with_options(precision="bfloat16")
     rough = Learner(config)
     assert rough.compiled is None, "the compiled update knows float32 alone"
     rough.parameters.state.copy_(plain.parameters.state)
@@ -133,7 +132,7 @@ def test_actions_of_almost_no_probability_give_finite_gradients() -> None:
 
 def test_both_learn_the_same_from_the_same_deals() -> None:
     fast, plain = (learner(executor, minibatch=128) for executor in ("compiled", "numpy"))
-    metrics = [made.iterate(0, 0, made.config.pace(Progress())) for made in (fast, plain)]
+    metrics = [made.iterate(0, 0, made.config.scheduled(Progress())) for made in (fast, plain)]
     assert metrics[0]["decisions"] == metrics[1]["decisions"]
     for name in ("policy_loss", "value_loss", "entropy", "kl", "grad_norm", "explained_variance"):
         assert metrics[0][name] == pytest.approx(metrics[1][name], rel=0.01, abs=1e-3), name
@@ -173,7 +172,7 @@ def test_a_step_of_adam_on_the_vector_is_one_on_the_parameters() -> None:
 
 def test_a_checkpoint_holds_moments_by_the_name_of_the_parameter(tmp_path: Path) -> None:
     made = learner("compiled")
-    made.iterate(0, 0, made.config.pace(Progress()))
+    made.iterate(0, 0, made.config.scheduled(Progress()))
     save_checkpoint(tmp_path, made.parameters, made.parameters.weights, Progress())
     other = learner("numpy", seed=5)
     load_checkpoint(tmp_path, other.parameters, torch.zeros(other.parameters.size))
@@ -182,7 +181,7 @@ def test_a_checkpoint_holds_moments_by_the_name_of_the_parameter(tmp_path: Path)
 
 
 def test_the_benchmark_of_learning_tells_where_the_time_goes() -> None:
-    results = learning(dataclasses.replace(CONFIG, tables=8), ("compiled", "numpy"))
+    results = learning(CONFIG.with_options(tables=8), ("compiled", "numpy"))
     for result in results:
         assert result.decisions_per_s == pytest.approx(1e6 / sum(result.microseconds.values()), rel=0.5)
         assert {"rollout: network", "update: forward", "update: backward"} < result.microseconds.keys()

@@ -30,12 +30,13 @@ from hearts_train.exploit.exploiter import plans, respond  # noqa: E402
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
 from hearts_train.learn.opponents import LEARNS, Others, Pool, opponents_now, past_file  # noqa: E402
 from hearts_train.learn.rollout import Rollout  # noqa: E402
-from hearts_train.run.config import TrainError, opened, resumed  # noqa: E402
+from hearts_train.run.config import TrainError, flat_options  # noqa: E402
+from hearts_train.run.config_file import opened, resumed  # noqa: E402
 from hearts_train.run.evaluation import BEST, SHARE, Clocks  # noqa: E402
 from hearts_train.run.log import read_metrics  # noqa: E402
 from hearts_train.run.workers import Worker  # noqa: E402
 
-TINY = TrainConfig(
+TINY = TrainConfig().with_options(
     decisions=600,
     workers=1,
     tables=8,
@@ -111,8 +112,8 @@ def test_two_kinds_of_opponents_may_sit_at_one_table() -> None:
 
 
 def test_a_run_meets_named_agents_and_its_own_past(tmp_path: Path) -> None:
-    config = dataclasses.replace(
-        TINY, out=tmp_path / "run", opponents=("random", "past"), opponent_share=0.5, past_every_decisions=200
+    config = TINY.with_options(
+        out=tmp_path / "run", opponents=("random", "past"), opponent_share=0.5, past_every_decisions=200
     )
     run = train(config)
     lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
@@ -128,33 +129,33 @@ def test_a_run_meets_named_agents_and_its_own_past(tmp_path: Path) -> None:
     ]
     assert opponents_now(("rule",), run / "past", 10**9) == ["rule"]
     goes_on = resumed(run, decisions=900)
-    assert goes_on.opponents == ("random", "past")
+    assert goes_on.opponents.names == ("random", "past")
     train(goes_on)
 
 
 def test_self_play_is_not_changed_by_what_could_be_asked_for(tmp_path: Path) -> None:
-    plain = train(dataclasses.replace(TINY, out=tmp_path / "plain"))
-    none_met = train(dataclasses.replace(TINY, out=tmp_path / "none", opponents=("rule",), opponent_share=0.0))
+    plain = train(TINY.with_options(out=tmp_path / "plain"))
+    none_met = train(TINY.with_options(out=tmp_path / "none", opponents=("rule",), opponent_share=0.0))
     assert torch.equal(HeartsNet.load(plain).stem.weight, HeartsNet.load(none_met).stem.weight)
 
 
 def test_a_run_from_before_there_were_opponents_goes_on(tmp_path: Path) -> None:
-    run = train(dataclasses.replace(TINY, out=tmp_path / "run"))
-    saved = json.loads((run / "config.json").read_text())
+    run = train(TINY.with_options(out=tmp_path / "run"))
+    saved = flat_options(json.loads((run / "config.json").read_text()))
     new = ("start", "opponents", "opponent_share", "learning_seats", "past_every_decisions", "eval_against")
     new += ("eval_slow", "eval_slow_every_minutes")
     (run / "config.json").write_text(json.dumps({name: value for name, value in saved.items() if name not in new}))
     goes_on = resumed(run, decisions=700)
-    assert (goes_on.eval_against, goes_on.eval_slow, goes_on.opponents) == (("rule", "random"), ("search:64",), ())
-    assert read_metrics(train(dataclasses.replace(goes_on, eval_ids=1)))[-1]["decisions"] >= 700
+    measured = goes_on.evaluation
+    assert (measured.eval_against, measured.eval_slow) == (("rule", "random"), ("search:64",))
+    assert goes_on.opponents.names == ()
+    assert read_metrics(train(goes_on.with_options(eval_ids=1)))[-1]["decisions"] >= 700
 
 
 def test_a_run_may_begin_with_other_weights(tmp_path: Path) -> None:
     other = HeartsNet.fresh(TINY.spec, seed=9)
     (tmp_path / "net.safetensors").write_bytes(packed(other))
-    run = train(
-        dataclasses.replace(TINY, out=tmp_path / "run", start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
-    )
+    run = train(TINY.with_options(out=tmp_path / "run", start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9))
     assert torch.allclose(HeartsNet.load(run).stem.weight, other.stem.weight, atol=1e-6)
 
 
@@ -166,10 +167,10 @@ def test_weights_for_four_players_begin_a_network_for_others_which_plays_the_sam
     with torch.no_grad():
         torch.nn.init.normal_(four.stem.weight, generator=torch.Generator().manual_seed(1))  # also the unseen inputs
     (tmp_path / "net.safetensors").write_bytes(packed(four))
-    begun = dataclasses.replace(TINY, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9, eval_ids=1, **changes)
-    other = HeartsNet.load(train(dataclasses.replace(begun, out=tmp_path / "run")))
+    begun = TINY.with_options(start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9, eval_ids=1, **changes)
+    other = HeartsNet.load(train(begun.with_options(out=tmp_path / "run")))
     shapes = (TINY.spec.layout, begun.spec.layout)
-    if begun.pad:
+    if begun.network.pad:
         watched = Watched()
         play(Rules(), [watched], [0] * 4, range(4))
         rows = [torch.from_numpy(np.concatenate([encode(shape, view) for view in watched.views])) for shape in shapes]
@@ -186,36 +187,36 @@ def test_weights_for_four_players_begin_a_network_for_others_which_plays_the_sam
 def test_a_wider_network_begins_as_the_narrower_one_that_it_starts_with(tmp_path: Path) -> None:
     narrow = HeartsNet.fresh(TINY.spec, seed=9)
     (tmp_path / "net.safetensors").write_bytes(packed(narrow))
-    wider = dataclasses.replace(TINY, width=2 * TINY.width, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
-    wide = HeartsNet.load(train(dataclasses.replace(wider, out=tmp_path / "run")))
+    wider = TINY.with_options(width=2 * TINY.network.width, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
+    wide = HeartsNet.load(train(wider.with_options(out=tmp_path / "run")))
     rows = torch.randint(0, 2, (50, TINY.spec.layout.size), dtype=torch.uint8)
     for now, before in zip(wide(rows), narrow(rows), strict=True):
         torch.testing.assert_close(now, before, atol=1e-4, rtol=1e-4)
-    assert (wide.stem.weight[TINY.width :] != 0).any(), "the new units must be able to learn"
+    assert (wide.stem.weight[TINY.network.width :] != 0).any(), "the new units must be able to learn"
 
 
 def test_a_deeper_network_begins_all_but_as_the_one_that_it_starts_with(tmp_path: Path) -> None:
     shallow = HeartsNet.fresh(TINY.spec, seed=9)
     (tmp_path / "net.safetensors").write_bytes(packed(shallow))
-    deeper = dataclasses.replace(TINY, blocks=TINY.blocks + 2, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
-    deep = HeartsNet.load(train(dataclasses.replace(deeper, out=tmp_path / "run")))
+    deeper = TINY.with_options(blocks=TINY.network.blocks + 2, start=str(tmp_path), decisions=1, lr=1e-9, lr_final=1e-9)
+    deep = HeartsNet.load(train(deeper.with_options(out=tmp_path / "run")))
     rows = torch.randint(0, 2, (50, TINY.spec.layout.size), dtype=torch.uint8)
     before = shallow.body(rows)
     assert (deep.body(rows) - before).norm() < 0.03 * before.norm()
     assert all((block.weight != 0).any() for block in deep.blocks), "the new blocks must be able to learn"
 
 
-@pytest.mark.parametrize("larger", [{"blocks": TINY.blocks + 1}, {"width": 2 * TINY.width}])
+@pytest.mark.parametrize("larger", [{"blocks": TINY.network.blocks + 1}, {"width": 2 * TINY.network.width}])
 def test_a_run_is_at_least_as_large_as_the_network_that_it_starts_with(tmp_path: Path, larger: dict[str, int]) -> None:
     spec = dataclasses.replace(TINY.spec, **larger)
     (tmp_path / "net.safetensors").write_bytes(packed(HeartsNet.fresh(spec, seed=9)))
-    assert HeartsNet.load(train(dataclasses.replace(TINY, start=str(tmp_path), out=tmp_path / "run"))).spec == spec
+    assert HeartsNet.load(train(TINY.with_options(start=str(tmp_path), out=tmp_path / "run"))).spec == spec
 
 
 def test_a_run_from_the_network_in_the_package_needs_no_word_of_its_size(tmp_path: Path) -> None:
-    config, _ = opened(TrainConfig(start="net", out=tmp_path / "run"))
+    config, _ = opened(TrainConfig().with_options(start="net", out=tmp_path / "run"))
     shipped, _ = read_net(SHIPPED)
-    assert (config.width, config.blocks) == (shipped.width, shipped.blocks)
+    assert (config.network.width, config.network.blocks) == (shipped.width, shipped.blocks)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_bad_opponents_are_named_before_anything_is_written(
     tmp_path: Path, changes: dict[str, Any], error: type[ValueError], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        train(dataclasses.replace(TINY, out=tmp_path / "run", **changes))
+        train(TINY.with_options(out=tmp_path / "run", **changes))
     assert not (tmp_path / "run").exists()
 
 
@@ -239,7 +240,7 @@ def test_bad_opponents_are_named_before_anything_is_written(
 
 
 def test_evaluations_take_under_a_tenth_of_the_time_and_slow_ones_wait() -> None:
-    config = TrainConfig(eval_every_minutes=0.1, eval_slow=("search:64",), eval_slow_every_minutes=10)
+    config = TrainConfig().with_options(eval_every_minutes=0.1, eval_slow=("search:64",), eval_slow_every_minutes=10)
     now, spent, met = 0.0, 0.0, {"rule": 0, "random": 0, BEST: 0, "search:64": 0}
     clocks = Clocks(config, lambda: now)
     assert clocks.due() == ["rule", "random"]
@@ -268,7 +269,7 @@ def test_weights_that_beat_the_best_before_them_beyond_an_error_are_kept(
         return np.array([gain - 0.1, gain + 0.1])
 
     monkeypatch.setattr(Worker, "evaluate", evaluate)
-    run = train(dataclasses.replace(TINY, out=tmp_path / "run", eval_every_minutes=1e-9))
+    run = train(TINY.with_options(out=tmp_path / "run", eval_every_minutes=1e-9))
     assert met[0] == "random"
     assert BEST in met
     assert (run / "best.safetensors").exists() == kept
@@ -279,7 +280,7 @@ def test_weights_that_beat_the_best_before_them_beyond_an_error_are_kept(
 
 
 def test_the_best_weights_are_those_of_the_file_after_a_resume(tmp_path: Path) -> None:
-    run = train(dataclasses.replace(TINY, out=tmp_path / "run"))
+    run = train(TINY.with_options(out=tmp_path / "run"))
     best = HeartsNet.fresh(TINY.spec, seed=5)
     (run / "best.safetensors").write_bytes(packed(best))
     seen: list[Any] = []
@@ -301,11 +302,14 @@ def test_the_best_weights_are_those_of_the_file_after_a_resume(tmp_path: Path) -
 def test_a_learner_of_best_responses_begins_with_the_victim_or_the_network_of_the_package() -> None:
     one, two = plans(("net?sample",), (1, 2), rules="standard", minutes=1)
     (other,) = plans(("rule",), (1,), rules="num_players=3", minutes=1)
-    assert (one.start, one.learning_seats, two.learning_seats) == ("net", 1, 2)
-    assert one.opponents == ("net?sample",)
-    assert (one.opponent_share, one.eval_seats(Rules()), one.judges_itself) == (1.0, 1, False)
-    assert (other.start, other.spec.layout.size) == ("net", layout(lookup(Rules(num_players=3)), pad=other.pad).size)
-    assert dataclasses.replace(two, learning_seats=3).eval_seats(Rules.parse("two_player")) == 1, "never all seats"
+    assert (one.start, one.opponents.learning_seats, two.opponents.learning_seats) == ("net", 1, 2)
+    assert one.opponents.names == ("net?sample",)
+    assert (one.opponents.opponent_share, one.eval_seats(Rules()), one.evaluates_best) == (1.0, 1, False)
+    assert (other.start, other.spec.layout.size) == (
+        "net",
+        layout(lookup(Rules(num_players=3)), pad=other.network.pad).size,
+    )
+    assert two.with_options(learning_seats=3).eval_seats(Rules.parse("two_player")) == 1, "never all seats"
     with pytest.raises(TrainError, match=r"minutes=-1: must be above 0"):
         plans(("rule",), (1,), rules="standard", minutes=-1)
 
@@ -323,5 +327,5 @@ def test_a_short_best_response_is_measured_on_fresh_deals(tmp_path: Path, capsys
 @pytest.mark.slow
 def test_a_learner_finds_that_random_can_be_beaten(tmp_path: Path) -> None:
     (plan,) = plans(("random",), (1,), rules="standard", minutes=0.5, start="", out=tmp_path)
-    answer = respond(dataclasses.replace(plan, minutes=None, decisions=500_000), 200)
+    answer = respond(plan.with_options(minutes=None, decisions=500_000), 200)
     assert answer.gain > 2 + 3 * answer.error

@@ -1,7 +1,6 @@
 """Self-play training: returns, the rollout buffer, runs that stop and go on, and what they leave behind."""
 
 import contextlib
-import dataclasses
 import errno
 import json
 import os
@@ -50,16 +49,17 @@ from hearts_train.run.checkpoint import (  # noqa: E402
     save_checkpoint,
     write_whole,
 )
-from hearts_train.run.config import TrainError, resumed  # noqa: E402
+from hearts_train.run.config import TrainError  # noqa: E402
+from hearts_train.run.config_file import resumed  # noqa: E402
 from hearts_train.run.learning_curve import CurveError, plot  # noqa: E402
 from hearts_train.run.log import Report, read_metrics  # noqa: E402
 from hearts_train.run.process_pool import ProcessPool, WorkerError  # noqa: E402
 
-TINY = TrainConfig(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
+TINY = TrainConfig().with_options(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
 
 
 def tiny(run: Path, **changes: Any) -> TrainConfig:
-    return dataclasses.replace(TINY, out=run, **changes)
+    return TINY.with_options(out=run, **changes)
 
 
 # -- returns and rollout ---------------------------------------------------------------------------------------------
@@ -169,8 +169,8 @@ def test_scores_are_drawn_at_the_share_of_the_tables_that_was_asked_for(tmp_path
     config = tiny(tmp_path, tables=400, game_share=0.5)
     shown = {}
     for share in (0.0, 0.5):
-        learner = Learner(dataclasses.replace(config, game_share=share))
-        learner.iterate(0, 0, config.pace(Progress()))
+        learner = Learner(config.with_options(game_share=share))
+        learner.iterate(0, 0, config.scheduled(Progress()))
         held = unpack(config.spec.layout, learner.rollout.packed[: learner.rollout.size])
         shown[share] = held[:, config.spec.layout["scores"]].any(axis=1).mean()
     assert shown[0.0] == 0
@@ -193,10 +193,10 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
     config = tiny(Path(), minibatch=10**9, tables=32)
     learner = Learner(config)
-    metrics = learner.iterate(0, 0, config.pace(Progress()))
+    metrics = learner.iterate(0, 0, config.scheduled(Progress()))
     assert metrics["kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["clip_fraction"] == 0
-    assert learner.iterate(1, 32, config.pace(Progress()))["policy_loss"] == pytest.approx(0, abs=1e-5), (
+    assert learner.iterate(1, 32, config.scheduled(Progress()))["policy_loss"] == pytest.approx(0, abs=1e-5), (
         "advantages are normalised"
     )
 
@@ -301,8 +301,8 @@ def test_a_resumed_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
 
 
 def test_schedules_hold_and_fall_with_the_budget() -> None:
-    config = TrainConfig(decisions=1000, lr=1e-3, lr_final=1e-5, lr_hold=0.5)
-    paces = [config.pace(Progress(decisions=decisions)) for decisions in (0, 500, 750, 1000)]
+    config = TrainConfig().with_options(decisions=1000, lr=1e-3, lr_final=1e-5, lr_hold=0.5)
+    paces = [config.scheduled(Progress(decisions=decisions)) for decisions in (0, 500, 750, 1000)]
     assert [pace.lr for pace in paces] == pytest.approx([1e-3, 1e-3, 1e-4, 1e-5])
     assert [pace.entropy_weight for pace in paces][::3] == pytest.approx([0.1, 0.003])
 
@@ -334,7 +334,7 @@ def test_what_is_given_at_a_resume_counts_even_where_it_is_the_default(tmp_path:
     run = train(tiny(tmp_path / "run", lr=5e-4))
     assert main(["train", "--resume", str(run), "--decisions", "1200", "--lr", "1e-3"]) == 0
     saved = json.loads((run / "config.json").read_text())
-    assert (saved["lr"], saved["decisions"], saved["minibatch"]) == (1e-3, 1200, 64)
+    assert (saved["ppo"]["lr"], saved["decisions"], saved["ppo"]["minibatch"]) == (1e-3, 1200, 64)
     assert read_metrics(run)[-1]["decisions"] >= 1200
     assert main(["train", "--resume", str(tmp_path / "nowhere")]) == 2
 
@@ -359,7 +359,7 @@ def test_a_checkpoint_with_an_auxiliary_head_is_read_without_it(tmp_path: Path) 
     tensors, header = read_tensors(file)
     head = {f"{place}.guess.weight": np.ones((3, 8), np.float32) for place in ("net", "shown")}
     file.write_bytes(safetensors.numpy.save({**tensors, **head}, {"hearts": json.dumps(header)}))
-    other = Learner(dataclasses.replace(TINY, seed=1))
+    other = Learner(TINY.with_options(seed=1))
     load_checkpoint(tmp_path, other.parameters, torch.zeros(other.parameters.size))
     assert torch.equal(other.parameters.weights, learner.parameters.weights)
 
@@ -399,7 +399,7 @@ def test_other_games_train_as_well(tmp_path: Path, rules: str) -> None:
 
 def test_a_run_imitates_an_agent_at_first_and_then_learns_by_itself(tmp_path: Path) -> None:
     steady = tiny(tmp_path / "run", tables=64, width=64, lr=3e-3, lr_final=3e-3)
-    run = train(dataclasses.replace(steady, imitate="rule", imitate_decisions=20_000, decisions=24_000))
+    run = train(steady.with_options(imitate="rule", imitate_decisions=20_000, decisions=24_000))
     lines = [line for line in read_metrics(run) if line["kind"] == "iteration"]
     assert [line["imitates"] for line in lines] == [
         line["decisions"] - lines[0]["decisions"] < 20_000 for line in lines
@@ -436,7 +436,7 @@ def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(t
         ema_decisions=500,
     )
     with pytest.raises(TrainError, match=r"other numbers of players need a padded encoding: --pad"):
-        train(dataclasses.replace(mixed, pad=False))
+        train(mixed.with_options(pad=False))
     run = train(mixed)
     lines = read_metrics(run)
     per_deal = np.diff([0, *(line["decisions"] for line in lines if line["kind"] == "iteration")]) / 8
@@ -470,7 +470,7 @@ def test_workers_play_different_rules_at_the_same_time() -> None:
     learners = [Learner(config, rank) for rank in range(2)]
     for iteration in range(2):
         for learner in learners:
-            learner.iterate(iteration, 0, config.pace(Progress()))
+            learner.iterate(iteration, 0, config.scheduled(Progress()))
         moons = [learner.rollout.lookup.rules.moon for learner in learners]
         assert sorted(moons) == sorted([Rules().moon, "none"])
 
@@ -498,7 +498,7 @@ def test_a_checkpoint_from_before_there_were_weights_for_players_has_the_last_on
     tensors, header = read_tensors(file)
     kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("shown.")}
     file.write_bytes(safetensors.numpy.save(kept, {"hearts": json.dumps(header)}))
-    other = Learner(dataclasses.replace(TINY, seed=1))
+    other = Learner(TINY.with_options(seed=1))
     published = torch.zeros(other.parameters.size)
     load_checkpoint(tmp_path, other.parameters, published)
     assert torch.equal(published, learner.parameters.weights)
@@ -509,7 +509,7 @@ def test_a_damaged_or_unfitting_checkpoint_is_refused(tmp_path: Path) -> None:
     published = torch.zeros(learner.parameters.size)
     save_checkpoint(tmp_path, learner.parameters, published, Progress(decisions=5))
     assert load_checkpoint(tmp_path, learner.parameters, published).decisions == 5
-    wide = Learner(dataclasses.replace(TINY, width=16))
+    wide = Learner(TINY.with_options(width=16))
     with pytest.raises(CheckpointError, match="its checkpoint has width=8, the run needs 16"):
         load_checkpoint(tmp_path, wide.parameters, torch.zeros(wide.parameters.size))
     file = tmp_path / "checkpoint.safetensors"
@@ -585,8 +585,9 @@ from pathlib import Path
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
 from hearts_train import TrainConfig, train
 if __name__ == "__main__":
-    train(TrainConfig(out=Path(sys.argv[1]), minutes=5, workers=2, tables=8, width=8, blocks=1, minibatch=64,
-                      eval_ids=4, eval_against=("random",), save_every_minutes=0.001))
+    config = TrainConfig(out=Path(sys.argv[1]), minutes=5, tables=8)
+    train(config.with_options(workers=2, width=8, blocks=1, minibatch=64,
+                              eval_ids=4, eval_against=("random",), save_every_minutes=0.001))
 """
 
 
@@ -638,12 +639,13 @@ def test_a_killed_run_leaves_no_process_and_goes_on_from_its_checkpoint(tmp_path
     decisions = [line["decisions"] for line in lines if line["kind"] == "iteration"]
     assert decisions == sorted(set(decisions)), "every step stands once"
     assert decisions[-1] >= target
-    assert json.loads((run / "config.json").read_text())["workers"] == 1
+    assert resumed(run).machine.workers == 1
 
 
 @pytest.mark.slow
 def test_a_short_run_beats_random_play_by_far(tmp_path: Path) -> None:
-    run = train(TrainConfig(out=tmp_path / "run", decisions=250_000, workers=1, tables=256, minibatch=256, width=128))
+    config = TrainConfig(out=tmp_path / "run", decisions=250_000, tables=256)
+    run = train(config.with_options(workers=1, minibatch=256, width=128))
     assert read_metrics(run)[-1]["payoff/random"] > 2
 
 

@@ -31,7 +31,7 @@ from hearts_train.learn.parameters import FlatParameters
 from hearts_train.learn.returns import explained_variance
 from hearts_train.learn.rollout import Actor, Batch, Rollout
 from hearts_train.learn.stopwatch import Stopwatch
-from hearts_train.run.config import Pace, TrainConfig
+from hearts_train.run.config import Scheduled, TrainConfig
 from hearts_train.run.log import Metrics
 
 if TYPE_CHECKING:
@@ -52,15 +52,15 @@ class Learner:
         """rank: of this worker among all of the run, which picks its deals and random numbers."""
         self.config = config
         self.rank = rank
-        self.net = HeartsNet.fresh(config.spec, config.seed).to(config.device)
+        self.net = HeartsNet.fresh(config.spec, config.seed).to(config.machine.device)
         self.parameters = FlatParameters(self.net)
         self.optimizer = self.parameters.adam()
         self.watch = Stopwatch()
         self.games = [self._game(rules) for rules in config.all_rules]
         self.pool, self.rollout = self.games[0]
-        self.teacher = make(config.imitate) if config.imitate else None
+        self.teacher = make(config.schedule.imitate) if config.schedule.imitate else None
         self.compiled: CompiledUpdate | None = None
-        if chosen() == "compiled" and config.device == "cpu" and config.precision == "float32":
+        if chosen() == "compiled" and config.machine.device == "cpu" and config.machine.precision == "float32":
             from hearts_train.learn.compiled_update import CompiledUpdate  # here, because it needs numba
 
             self.compiled = CompiledUpdate(self.parameters, self.watch)
@@ -71,10 +71,10 @@ class Learner:
         rollout = Rollout(lookup(rules), config.spec.layout, config.tables, self.watch)
         return Pool(rules.num_players, config.seats_that_learn(rules)), rollout
 
-    def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str] = ()) -> Metrics:
+    def iterate(self, iteration: int, deals: int, now: Scheduled, opponents: Sequence[str] = ()) -> Metrics:
         """Play this worker's deals of an iteration, learn from them, and return metrics by name.
 
-        deals: of the run so far.  pace: the scheduled hyperparameters.  opponents: agents by name, of which one is met.
+        deals: of the run so far.  now: the scheduled hyperparameters.  opponents: agents by name, of which one is met.
         """
         # The random numbers depend on this alone, so that a resumed run needs no state of a generator.
         rng = np.random.default_rng([self.config.seed, self.rank, iteration])
@@ -82,9 +82,9 @@ class Learner:
         self.pool, self.rollout = self.games[(iteration + self.rank) % len(self.games)]
         begin = time.perf_counter()
         self.watch.start()
-        others = self._play(deals, pace, opponents, rng)
+        others = self._play(deals, now, opponents, rng)
         played = time.perf_counter()
-        learned = self.update(rng, pace)
+        learned = self.update(rng, now)
         return {
             "decisions": self.rollout.size,
             "rollout_seconds": played - begin,
@@ -102,20 +102,20 @@ class Learner:
 
     # -- rollout: whole deals on fresh cards at many tables at once (detail 1) ---------------------------------------
 
-    def _play(self, deals: int, pace: Pace, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
+    def _play(self, deals: int, now: Scheduled, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
         """Fill the rollout buffer, and return who sat at the tables with an opponent."""
-        config, game = self.config, self.rollout.lookup
+        config, game, game_share = self.config, self.rollout.lookup, self.config.opponents.game_share
         others = self._others(opponents, rng)
-        teacher = self.teacher if pace.imitates else None
+        teacher = self.teacher if now.imitates else None
         ids = drawn_ids(config.seed, deals + self.rank * config.tables, config.tables)
-        scores = drawn_scores(game, config.tables, config.game_share, rng) if config.game_share else None
+        scores = drawn_scores(game, config.tables, game_share, rng) if game_share else None
         self.rollout.collect(ids, self.actor(rng), others, teacher, scores)
         return others
 
     def _others(self, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
         """Draw the opponent of this iteration, and seat it at its share of the tables."""
         tables = self.config.tables
-        met = round(self.config.opponent_share * tables)
+        met = round(self.config.opponents.opponent_share * tables)
         if not opponents or not met:
             return None
         return self.pool.others(opponents[int(rng.integers(len(opponents)))], tables, met)
@@ -149,12 +149,12 @@ class Learner:
 
     # -- returns, minibatches ----------------------------------------------------------------------------------------
 
-    def update(self, rng: np.random.Generator, pace: Pace) -> Metrics:
+    def update(self, rng: np.random.Generator, now: Scheduled) -> Metrics:
         """Learn from the decisions in the rollout buffer, and return metrics: means over the gradient steps."""
         config, rollout = self.config, self.rollout
         scale = config.spec.reward_scale
         # Generalised advantage estimates (detail 5); nothing is bootstrapped, since every deal is played to its end.
-        batch = rollout.batch(config.gae_lambda, scale)
+        batch = rollout.batch(config.ppo.gae_lambda, scale)
         outcomes = scale * rollout.payoffs.reshape(-1)[rollout.chain[: rollout.size]]
         metrics = {
             "explained_variance": explained_variance(rollout.values[: rollout.size], batch.returns),
@@ -164,12 +164,12 @@ class Learner:
         normal = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
         batch = batch._replace(advantages=normal)
         self.watch.lap("update: returns")
-        self.optimizer.param_groups[0]["lr"] = pace.lr  # annealed (detail 4)
-        minibatches = max(1, round(rollout.size / config.minibatch))
+        self.optimizer.param_groups[0]["lr"] = now.lr  # annealed (detail 4)
+        minibatches = max(1, round(rollout.size / config.ppo.minibatch))
         # Every decision once an epoch, in another order each time (detail 6).
         terms = [
-            self.gradient_step(batch.take(rows), pace)
-            for _ in range(config.epochs)
+            self.gradient_step(batch.take(rows), now)
+            for _ in range(config.ppo.epochs)
             for rows in np.array_split(rng.permutation(rollout.size), minibatches)
         ]
         return metrics | dict(zip(LOSS_METRICS, np.mean(terms, axis=0).tolist(), strict=True))
@@ -182,7 +182,7 @@ class Learner:
         `CompiledUpdate.gradient` does the same in compiled loops, without autograd.
         """
         if self.compiled:
-            return self.compiled.gradient(batch, self.config.clip, VALUE_WEIGHT, entropy_weight, imitates)
+            return self.compiled.gradient(batch, self.config.ppo.clip, VALUE_WEIGHT, entropy_weight, imitates)
         loss, terms = self.loss(batch, entropy_weight, imitates)
         self.watch.lap("update: forward")
         loss.backward()  # type: ignore[no-untyped-call]
@@ -195,7 +195,7 @@ class Learner:
 
         imitates: behaviour cloning, the cross-entropy of a teacher's action in place of the clipped objective.
         """
-        clip = self.config.clip
+        clip = self.config.ppo.clip
         packed, _, actions, old, advantages, returns, taught = self._on_device(batch)
         with self._autocast():
             logits, values = self.net(self._rows(packed))
@@ -217,11 +217,11 @@ class Learner:
 
     # -- step --------------------------------------------------------------------------------------------------------
 
-    def gradient_step(self, batch: Batch, pace: Pace) -> list[float]:
+    def gradient_step(self, batch: Batch, now: Scheduled) -> list[float]:
         """Make one step of Adam on a minibatch, and return LOSS_METRICS."""
         self.watch.lap("update: gather")
         self.parameters.grad.zero_()
-        terms = self.gradient(batch, pace.entropy_weight, pace.imitates)
+        terms = self.gradient(batch, now.entropy_weight, now.imitates)
         norm = torch.nn.utils.clip_grad_norm_([self.parameters.weights], MAX_GRAD_NORM)
         self.optimizer.step()
         self.watch.lap("update: optimiser")
@@ -231,16 +231,16 @@ class Learner:
 
     def _autocast(self) -> torch.autocast:
         """Return a context in which matrix products have the run's precision; weights stay in float32."""
-        config = self.config
-        return torch.autocast(torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16")
+        machine = self.config.machine
+        return torch.autocast(torch.device(machine.device).type, torch.bfloat16, machine.precision == "bfloat16")
 
     def _on_device(self, batch: Batch) -> list[Tensor]:
         """Return the columns of a batch as tensors on the network's device."""
-        return [torch.from_numpy(column).to(self.config.device) for column in batch]
+        return [torch.from_numpy(column).to(self.config.machine.device) for column in batch]
 
     def _rows(self, packed: Sets | Tensor) -> Tensor:
         """Return packed encodings int64 [n, words] as HeartsNet takes them, uint8 [n, F], on its device."""
-        words = torch.as_tensor(packed).to(self.config.device)
+        words = torch.as_tensor(packed).to(self.config.machine.device)
         # Eight bytes to a word and eight bits to a byte, the lowest first; what fills up the last word is cut off.
         octets = words.view(torch.uint8)[:, :, None]
         bits = octets >> torch.arange(8, dtype=torch.uint8, device=octets.device) & 1

@@ -24,6 +24,7 @@ from hearts_env import Rules
 from hearts_env.cards import Ints
 from hearts_env.match.agent import Agent
 from hearts_train.run.checkpoint import CONFIG_NAME, CheckpointError, write_whole
+from hearts_train.run.config import flat_options
 from hearts_train.run.log import read_metrics
 
 FACTS = SHIPPED.with_suffix(".json")
@@ -141,7 +142,7 @@ def training(run: Path, trained: dict[str, Any]) -> dict[str, Any]:
         "hours": round(trained["seconds"] / 3600, 2),
         "start": trained.get("start"),
         "sessions": [line for line in sessions if line["decisions"] <= trained["decisions"]],
-        "config": config,
+        "config": flat_options(config),
     }
 
 

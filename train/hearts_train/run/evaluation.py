@@ -21,12 +21,12 @@ class Clocks:
     def __init__(self, config: TrainConfig, now: Callable[[], float] = time.perf_counter) -> None:
         self._now = now
         begin = now()
-        selves = (BEST,) if config.judges_itself else ()
-        self._every = dict.fromkeys((*config.eval_against, *selves), 60 * config.eval_every_minutes)
-        self._every |= dict.fromkeys(config.eval_slow, 60 * config.eval_slow_every_minutes)
+        wanted, selves = config.evaluation, (BEST,) if config.evaluates_best else ()
+        self._every = dict.fromkeys((*wanted.eval_against, *selves), 60 * wanted.eval_every_minutes)
+        self._every |= dict.fromkeys(wanted.eval_slow, 60 * wanted.eval_slow_every_minutes)
         # The best weights are at first the first ones, and a slow match pays only in a long run.
-        self._due = {name: begin + (0 if name in config.eval_against else every) for name, every in self._every.items()}
-        self._slow = dict.fromkeys(config.eval_slow, begin + 60 * config.eval_slow_every_minutes)
+        self._due = {name: begin + (0 if name in wanted.eval_against else every) for name, every in self._every.items()}
+        self._slow = dict.fromkeys(wanted.eval_slow, begin + 60 * wanted.eval_slow_every_minutes)
 
     def due(self) -> list[str]:
         """Whom to meet now."""

@@ -30,7 +30,8 @@ from hearts_train.run.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from hearts_train.run.config import TrainConfig, opened
+from hearts_train.run.config import TrainConfig
+from hearts_train.run.config_file import opened
 from hearts_train.run.distributed import ProcessGroup
 from hearts_train.run.evaluation import BEST, Clocks
 from hearts_train.run.log import Metrics, Report, Silence
@@ -54,8 +55,8 @@ def train(config: TrainConfig) -> Path:
         with stop_requests() as stop, ProcessGroup() as group:
             config, folder = group.from_first(lambda: opened(config))
             shared = SharedStates.create(config)
-            ranks = Ranks(group.rank * config.workers, group.size * config.workers)
-            with ProcessPool(config.workers, Worker, config, shared, ranks) as pool:
+            ranks = Ranks(group.rank * config.machine.workers, group.size * config.machine.workers)
+            with ProcessPool(config.machine.workers, Worker, config, shared, ranks) as pool:
                 progress = _prepared(config, folder, group, pool)
                 with contextlib.closing(_report(folder, group, progress)) as report:
                     session = Session(config, folder, group, pool, shared, progress, report)
@@ -129,7 +130,7 @@ class Session:
             self.keep_past()
             self.iterate()
             self.evaluate(self.clocks.due)
-            if time.perf_counter() - saved > 60 * config.save_every_minutes:
+            if time.perf_counter() - saved > 60 * config.machine.save_every_minutes:
                 self.save()
                 saved = time.perf_counter()
         self.save()
@@ -145,11 +146,11 @@ class Session:
     def iterate(self) -> None:
         """Let every worker make one iteration of PPO, and average all weights and moments (local SGD)."""
         begin, config, progress, shared = time.perf_counter(), self.config, self.progress, self.shared
-        pace = config.pace(progress)
+        now = config.scheduled(progress)
         opponents = self.group.from_first(
-            lambda: opponents_now(config.opponents, self.folder / PAST_NAME, progress.decisions)
+            lambda: opponents_now(config.opponents.names, self.folder / PAST_NAME, progress.decisions)
         )
-        parts = self.each(Worker.iterate, progress.iteration, progress.deals, pace, opponents)
+        parts = self.each(Worker.iterate, progress.iteration, progress.deals, now, opponents)
         torch.mean(shared.workers, 0, out=shared.mean)
         self.group.average(shared.mean)
         self.pool.each(Worker.synchronise)
@@ -158,9 +159,9 @@ class Session:
         progress.iteration += 1
         progress.decisions += decisions
         progress.deals += len(parts) * config.tables
-        now = time.perf_counter()
-        progress.seconds = self.group.from_first(lambda: now - self.started)  # which the schedules follow
-        metrics: Metrics = {**position(progress), "decisions_per_s": decisions / (now - begin), **pace._asdict()}
+        end = time.perf_counter()
+        progress.seconds = self.group.from_first(lambda: end - self.started)  # which the schedules follow
+        metrics: Metrics = {**position(progress), "decisions_per_s": decisions / (end - begin), **now._asdict()}
         for key in parts[0]:
             metrics[key] = float(np.mean([part[key] for part in parts]))
         self.report.iteration(metrics, config.used(progress))
@@ -170,7 +171,7 @@ class Session:
 
         By decisions, so that the average does not depend on the number of tables.
         """
-        average = self.config.ema_decisions
+        average = self.config.schedule.ema_decisions
         fresh = -math.expm1(-decisions / average) if average else 1.0
         published = self.shared.published[: self.pool.local.learner.parameters.size]
         published.lerp_(self.shared.mean[: len(published)], fresh)

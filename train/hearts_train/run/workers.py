@@ -15,7 +15,7 @@ from hearts_arena.duplicate import duplicate_payoffs
 from hearts_env.game.rules import Rules
 from hearts_train.learn.parameters import state_size
 from hearts_train.ppo import Learner
-from hearts_train.run.config import Pace, TrainConfig
+from hearts_train.run.config import Scheduled, TrainConfig
 from hearts_train.run.evaluation import BEST, SLOW_IDS
 from hearts_train.run.log import Metrics
 
@@ -32,7 +32,7 @@ class SharedStates(NamedTuple):
     def create(config: TrainConfig) -> SharedStates:
         """Return zeros for the workers of one process."""
         size = state_size(config.spec)
-        rows: Tensor = torch.zeros(config.workers + 3, size).share_memory_()  # type: ignore[no-untyped-call]
+        rows: Tensor = torch.zeros(config.machine.workers + 3, size).share_memory_()  # type: ignore[no-untyped-call]
         return SharedStates(rows[:-3], rows[-3], rows[-2], rows[-1])
 
 
@@ -62,12 +62,12 @@ class Worker:
     def warm_up(self) -> None:
         """Compile what is compiled at first use, by playing and learning a little for nothing."""
         self.learner.warm_up()
-        for opponent in self.config.eval_against:
+        for opponent in self.config.evaluation.eval_against:
             duplicate_payoffs(self.config.spec.rules, self._player(self.shared.published), opponent, np.arange(2))
 
-    def iterate(self, iteration: int, deals: int, pace: Pace, opponents: Sequence[str]) -> Metrics:
+    def iterate(self, iteration: int, deals: int, now: Scheduled, opponents: Sequence[str]) -> Metrics:
         """Make one iteration of PPO, leave what was learned in this worker's row, and return metrics."""
-        metrics = self.learner.iterate(iteration, deals, pace, opponents)
+        metrics = self.learner.iterate(iteration, deals, now, opponents)
         self._own.copy_(self.learner.parameters.state)
         return metrics
 
@@ -78,7 +78,7 @@ class Worker:
         ids of evaluations.
         """
         config = self.config
-        count = SLOW_IDS if opponent in config.eval_slow else config.eval_ids
+        count = SLOW_IDS if opponent in config.evaluation.eval_slow else config.evaluation.eval_ids
         ids = np.arange(self._rank, count, self._total)
         other = self._player(self.shared.best) if opponent == BEST else opponent
         return duplicate_payoffs(rules, self._player(self.shared.published), other, ids, config.eval_seats(rules))
