@@ -44,8 +44,6 @@ FILES = modules(ROOT)
 """Every module of ours and its file."""
 GRAPH = imports(FILES)
 """The modules of ours that each one imports."""
-KNOWN: dict[str, set[str]] = {}
-"""Arrows that go up or close a circle.  None may be added, and the list is to be empty."""
 MADE_UP_NAMES = {"hearts_env", "hearts_bench.env_layers"}
 """Modules that import by names that come from a table or from outside."""
 
@@ -80,19 +78,13 @@ def at_run_time() -> dict[str, list[str]]:
 @pytest.mark.parametrize("module", sorted(FILES))
 def test_modules_import_only_from_their_own_package_and_from_layers_above(module: str) -> None:
     layer, package = layer_of(module)
-    for name in GRAPH[module] - KNOWN.get(module, set()):
+    for name in GRAPH[module]:
         other, other_package = layer_of(name)
         assert other < layer or other_package == package, f"{module} imports {name}"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert circles({module: names - KNOWN.get(module, set()) for module, names in GRAPH.items()}) == []
-
-
-def test_the_list_of_known_arrows_up_shrinks() -> None:
-    for module, names in KNOWN.items():
-        for name in names:
-            assert name in GRAPH[module], f"{module} -> {name} is gone: take it off KNOWN"
+    assert circles(GRAPH) == []
 
 
 def test_reading_the_files_finds_every_import_that_happens(at_run_time: dict[str, list[str]]) -> None:
