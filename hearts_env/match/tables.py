@@ -173,11 +173,14 @@ class Tables:
 
         The agents must not be to act at any other table.  Raises IllegalActionError.
         """
-        rows = np.arange(len(self)) if rows is None else rows
-        while len(rows := self.not_callers(rows)):
-            if not self._run_kernels(rows):
+        rows = self.not_callers(np.arange(len(self)) if rows is None else rows)
+        while len(rows):
+            if not self._run_kernels():
                 turn(self.lookup, self.state, rows, partial(self._ask, rows))
-                self.settle(rows)
+            ended = self.settle(rows)
+            # Where the caller has no seat and no deal has ended, the same tables go on.
+            if self._has_caller or len(ended):
+                rows = self.not_callers(rows)
 
     def next_deal(self, rows: Ints) -> None:
         """Deal the next deal of the games at tables `rows` (int64 [K])."""
@@ -268,8 +271,8 @@ class Tables:
         self.totals[rows] = self.state.scores[rows]
         self._paid_points[rows] = 0
 
-    def _run_kernels(self, rows: Ints) -> bool:
-        """Let agents that have a kernel play as far as they can at tables `rows`; was there anything to do?"""
+    def _run_kernels(self) -> bool:
+        """Let agents that have a kernel play as far as they can; was there anything to do?"""
         made = 0
         while True:
             before = made
@@ -281,16 +284,14 @@ class Tables:
                     self._on_asked(index, actions, time.perf_counter() - begin, 0)
             # One alone has played all that it can; several go round until none has an action left.
             if made == before or len(self._kernels) == 1:
-                break
-        if made:
-            self.settle(rows)
-        return made > 0
+                return made > 0
 
     def _ask(self, rows: Ints, part: State) -> Ints:
         """The actions of the agents to act at tables `rows` (int64 [K]), whose State is `part`; int64 [K]."""
-        seen, agent_of = view(self.lookup, part), self.lineup[rows, part.turn]
-        free = slice(None) if self._ask_forced else several(seen.legal)
-        if isinstance(free, slice) or len(free) == len(seen):
+        seen = view(self.lookup, part)
+        agent_of = self.lineup[rows, seen.seat]
+        free = rows if self._ask_forced else several(seen.legal)
+        if len(free) == len(seen):
             return ask(self.agents, agent_of, seen, self._on_asked)
         actions: Ints = lowest(seen.legal)
         if len(free):
