@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hearts_env import hearts_v0, testing
     from hearts_env.cards import CardError
     from hearts_env.envs.make import make
-    from hearts_env.envs.table import EnvError
+    from hearts_env.envs.options import EnvError
     from hearts_env.executor import ExecutorError
     from hearts_env.functional import choose, deal, encode, layout, legal, shuffle, step, view, worlds
     from hearts_env.game.state import State
@@ -61,7 +61,7 @@ __all__ = [
 _HOMES = {
     "hearts_env.cards": ("CardError",),
     "hearts_env.envs.make": ("make",),
-    "hearts_env.envs.table": ("EnvError",),
+    "hearts_env.envs.options": ("EnvError",),
     "hearts_env.executor": ("ExecutorError",),
     "hearts_env.functional": (
         "choose",

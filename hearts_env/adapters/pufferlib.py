@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import Bools
-from hearts_env.envs.learner_tables import check_one_learner
+from hearts_env.envs.learner_tables import check_one_learner, vector_options
 from hearts_env.envs.vector import HeartsVectorEnv
 from hearts_env.game.rewards import foul_reward
 from hearts_env.observe.encode import Layout
@@ -36,8 +36,9 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
     """
 
     def __init__(self, num_envs: int = 64, buf: Any = None, seed: int = 0, **options: Any) -> None:
+        given = vector_options("HeartsPufferEnv", options, "mask_in", "autoreset_mode", "copy")
         self.envs = HeartsVectorEnv(
-            num_envs, autoreset_mode=AutoresetMode.SAME_STEP, mask_in="info", copy=False, **options
+            num_envs, autoreset_mode=AutoresetMode.SAME_STEP, mask_in="info", copy=False, **given
         )
         check_one_learner(self.envs.tables, "PufferLib")
         self.single_observation_space = self.envs.single_observation_space

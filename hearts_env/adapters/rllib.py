@@ -13,7 +13,8 @@ from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import NUM_ACTIONS, Bytes
 from hearts_env.envs.aec import HeartsAEC
 from hearts_env.envs.base import Mask
-from hearts_env.envs.learner_tables import check_one_learner
+from hearts_env.envs.learner_tables import LearnerOptions, check_one_learner
+from hearts_env.envs.options import EnvOptions, forwarded
 from hearts_env.envs.spaces import encoding_space
 from hearts_env.envs.vector import HeartsVectorEnv, Infos, Step
 from hearts_env.observe.encode import Layout
@@ -44,7 +45,9 @@ class HeartsRLlibVectorEnv(HeartsVectorEnv):
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        super().__init__(mask_in="observation", **dict(config or {}))
+        more = ("num_envs", "autoreset_mode", "copy")
+        given = forwarded("HeartsRLlibVectorEnv", dict(config or {}), LearnerOptions, more=more, fixed=("mask_in",))
+        super().__init__(mask_in="observation", **given)
         check_one_learner(self.tables, "RLlib")
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Infos]:
@@ -77,7 +80,8 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self.env = HeartsAEC(mask_in="observation", **dict(config or {}))
+        given = forwarded("HeartsMultiAgentEnv", dict(config or {}), EnvOptions, fixed=("mask_in",))
+        self.env = HeartsAEC(mask_in="observation", **given)
         self.possible_agents = list(self.env.possible_agents)
         # RLlib's check wants those who are shown the end to be in it still.
         self.agents = list(self.possible_agents)

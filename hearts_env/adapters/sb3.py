@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import Bools, Bytes, Ints
-from hearts_env.envs.learner_tables import check_one_learner
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.learner_tables import check_one_learner, vector_options
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
 
 try:
@@ -40,7 +40,8 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
     """
 
     def __init__(self, num_envs: int = 64, **options: Any) -> None:
-        self.envs = HeartsVectorEnv(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, mask_in="info", **options)
+        given = vector_options("HeartsVecEnv", options, "mask_in", "autoreset_mode")
+        self.envs = HeartsVectorEnv(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, mask_in="info", **given)
         check_one_learner(self.envs.tables, "Stable-Baselines3")
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)

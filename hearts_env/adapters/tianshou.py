@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import Bools, Ints
-from hearts_env.envs.learner_tables import check_one_learner
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.learner_tables import check_one_learner, vector_options
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
 
 try:
@@ -37,7 +37,8 @@ class HeartsTianshouEnv(BaseVectorEnv):  # type: ignore[misc]
 
     def __init__(self, num_envs: int = 64, **options: Any) -> None:
         # Not the constructor of the base class, which makes a worker for each table.
-        self.envs = HeartsVectorEnv(num_envs, autoreset_mode=AutoresetMode.DISABLED, mask_in="info", **options)
+        given = vector_options("HeartsTianshouEnv", options, "mask_in", "autoreset_mode")
+        self.envs = HeartsVectorEnv(num_envs, autoreset_mode=AutoresetMode.DISABLED, mask_in="info", **given)
         check_one_learner(self.envs.tables, "Tianshou")
         self.workers: list[Any] = []
         self.env_num = self.wait_num = num_envs

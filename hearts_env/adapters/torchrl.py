@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import NUM_ACTIONS
+from hearts_env.envs.learner_tables import vector_options
 from hearts_env.envs.vector import HeartsVectorEnv
 
 try:
@@ -37,7 +38,8 @@ class HeartsTorchRLEnv(EnvBase):  # type: ignore[misc]
 
     def __init__(self, num_envs: int = 64, *, device: Any = "cpu", **options: Any) -> None:
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
-        self.envs = HeartsVectorEnv(num_envs, autoreset_mode=AutoresetMode.DISABLED, mask_in="info", **options)
+        given = vector_options("HeartsTorchRLEnv", options, "mask_in", "autoreset_mode")
+        self.envs = HeartsVectorEnv(num_envs, autoreset_mode=AutoresetMode.DISABLED, mask_in="info", **given)
         self._make_specs()
         self._seed: int | None = None
         self._begun = False

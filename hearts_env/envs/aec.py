@@ -11,9 +11,9 @@ from pettingzoo import AECEnv
 
 from hearts_env.cards import NUM_ACTIONS, Bytes
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
-from hearts_env.envs.base import Mask, MaskIn, Observation, OnIllegal
+from hearts_env.envs.base import Mask, Observation
+from hearts_env.envs.options import EnvError, EnvOptions, MaskIn, OnIllegal
 from hearts_env.envs.pettingzoo_base import SeatsEnv
-from hearts_env.envs.table import EnvError, Table
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View, view
@@ -73,8 +73,19 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         order: bool = False,
         max_deals: int = MAX_DEALS,
     ) -> None:
-        self._table = Table(rules, episode, reward, max_deals)
-        self._take_options(self._table.lookup, mask_in, on_illegal, render_mode, pad, order)
+        self._seat_at_table(
+            EnvOptions(
+                rules=rules,
+                episode=episode,
+                reward=reward,
+                mask_in=mask_in,
+                on_illegal=on_illegal,
+                render_mode=render_mode,
+                pad=pad,
+                order=order,
+                max_deals=max_deals,
+            )
+        )
         self._seat_agents()
         self.agents = []
         self.agent_selection = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import gymnasium
 import numpy as np
@@ -14,46 +14,30 @@ from numpy.typing import NDArray
 from hearts_env.cards import NUM_ACTIONS, Bytes, choose
 from hearts_env.draw.notebook import NOTHING_DEALT, show_html
 from hearts_env.draw.picture import RENDER_MODES, RenderMode, frame
+from hearts_env.envs.options import EnvError, EnvOptions
 from hearts_env.envs.spaces import encoding_space, masked_space
-from hearts_env.envs.table import EnvError, Table, checked_choice
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.envs.table import Table
 from hearts_env.game.rules import Rules
 from hearts_env.observe.encode import Layout, layout
 
-MaskIn = Literal["observation", "info", "both"]
-OnIllegal = Literal["terminate", "random", "raise"]
 Mask = NDArray[np.int8]
 Observation = Bytes | dict[str, Bytes | Mask]
 
-MASK_IN: tuple[MaskIn, ...] = ("observation", "info", "both")
-ON_ILLEGAL: tuple[OnIllegal, ...] = ("terminate", "random", "raise")
 Env = TypeVar("Env", bound="TableEnv")
 
 
-class Edge:
-    """The options of every environment about what is shown and what is taken, checked."""
+class ObservingEnv:
+    """What is shown at a table, and what is taken, as the options of the environment have it."""
 
-    mask_in: MaskIn
-    on_illegal: OnIllegal
-    render_mode: RenderMode | None
+    options: EnvOptions
     layout: Layout
     """Where everything lies in an encoding."""
 
-    def _take_options(
-        self,
-        info: Lookup,
-        mask_in: MaskIn,
-        on_illegal: OnIllegal,
-        render_mode: RenderMode | None,
-        pad: bool,
-        order: bool,
-        render_modes: tuple[RenderMode, ...] = RENDER_MODES,
-    ) -> None:
-        """Raise EnvError for a value that is none of the choices."""
-        self.mask_in = checked_choice("mask_in", mask_in, MASK_IN)
-        self.on_illegal = checked_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        self.render_mode = None if render_mode is None else checked_choice("render_mode", render_mode, render_modes)
-        self.layout = layout(info, pad=bool(pad), order=bool(order))
+    def _use(self, options: EnvOptions) -> None:
+        self.options = options
+        self.mask_in, self.on_illegal = options.mask_in, options.on_illegal
+        self.render_mode: RenderMode | None = options.render_mode
+        self.layout = layout(options.lookup, pad=bool(options.pad), order=bool(options.order))
 
     def _space(self, actions: int = NUM_ACTIONS) -> spaces.Space[Any]:
         return encoding_space(self.layout) if self.mask_in == "info" else masked_space(self.layout, actions)
@@ -62,7 +46,7 @@ class Edge:
         return encoding if self.mask_in == "info" else {"observation": encoding, "action_mask": mask}
 
 
-class TableEnv(Edge):
+class TableEnv(ObservingEnv):
     """An environment of a single table."""
 
     _table: Table
@@ -70,6 +54,11 @@ class TableEnv(Edge):
     """Attributes with generators, or None before `reset`."""
     _KEPT: ClassVar[tuple[str, ...]]
     """Attributes with the rest of what a copy must have beside the table."""
+
+    def _seat_at_table(self, options: EnvOptions) -> None:
+        """Make the table that these options ask for."""
+        self._use(options)
+        self._table = Table(options)
 
     @property
     def rules(self) -> Rules:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,62 +11,61 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import Ints, Sets
 from hearts_env.envs.opponents import Opponents, opponent_pool
-from hearts_env.envs.table import EnvError, Table
+from hearts_env.envs.options import EnvError, EnvOptions, MaskIn, forwarded
 from hearts_env.game.engine import legal
-from hearts_env.game.rewards import Episode, Reward, Rewards, payoff
-from hearts_env.game.rules import Rules
+from hearts_env.game.rewards import Reward, Rewards, payoff
 from hearts_env.game.scoring import lowest_seats
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent
-from hearts_env.match.tables import CALLER, FROM_DEAL_ID, MAX_DEALS, Start, Tables, several
+from hearts_env.match.tables import CALLER, FROM_DEAL_ID, Start, Tables, several
 
 SeatChoice = int | Literal["rotating", "all"]
+
+
+@dataclass(frozen=True)
+class LearnerOptions(EnvOptions):
+    """The options of every environment, and those of one with a learner in a seat and opponents in the others."""
+
+    mask_in: MaskIn = "info"
+    opponents: Opponents = "rule"
+    """Who sits in the other seats."""
+    seat: SeatChoice = 0
+    """The learner's seat.  "rotating" moves it one seat on at each episode, and table n begins in seat n; "all" makes
+    every seat a learner's, and nobody is asked."""
+    skip_forced: bool = False
+    """The learner's decisions with a single legal action are made for it, except the first of an episode, so that every
+    episode has one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "seat", checked_seat(self.seat, self.lookup.num_players))
+
+    def agents(self) -> tuple[Agent, ...]:
+        """The opponents to draw from.  Raises EnvError, and what the maker of agents raises for a name."""
+        return () if self.seat == "all" else opponent_pool(self.opponents)
 
 
 class LearnerTables(Tables):
     """N tables played deal after deal, each up to the next decision of its learner.
 
     Only `begin`, `act` and `foul` change them.  `act` trusts its actions.
-
-    rules, episode, reward, max_deals: see `table.Table`.
-    opponents: who sits in the other seats.
-    seat: the learner's seat; "rotating" moves it one seat on at each episode, and table n begins in seat n;
-        "all" makes every seat a learner's, and nobody is asked.
-    skip_forced: the learner's decisions with a single legal action are made for it, except the first of an episode
-        (so that every episode has one).
-
-    Raises EnvError or RulesError.
     """
 
     reward: Reward
 
-    def __init__(
-        self,
-        tables: int,
-        rules: Rules | str = Rules(),
-        episode: Episode = "deal",
-        reward: Reward = "points",
-        *,
-        opponents: Opponents = "rule",
-        seat: SeatChoice = 0,
-        skip_forced: bool = False,
-        max_deals: int = MAX_DEALS,
-    ) -> None:
-        # A single table checks what they have in common.
-        checked = Table(rules, episode, reward, max_deals)
-        if isinstance(tables, bool) or not isinstance(tables, (int, np.integer)) or tables < 1:
-            raise EnvError(f"num_envs={tables!r:.60}: must be a positive whole number")
-        size, seats = int(tables), checked.lookup.num_players
-        super().__init__(
-            checked.lookup, size, episode=checked.episode, reward=checked.reward, max_deals=checked.max_deals
-        )
-        self.seat_choice = checked_seat(seat, seats)
-        self.skip_forced = bool(skip_forced)
-        self.agents: Sequence[Agent] = () if self.all_seats else opponent_pool(opponents)
+    def __init__(self, size: int, options: LearnerOptions) -> None:
+        """Raises EnvError for a `size` that is no positive whole number, or opponents that are none."""
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            raise EnvError(f"num_envs={size!r:.60}: must be a positive whole number")
+        size, info = int(size), options.lookup
+        super().__init__(info, size, episode=options.episode, reward=options.reward, max_deals=options.max_deals)
+        self.seat_choice: SeatChoice = options.seat
+        self.skip_forced = bool(options.skip_forced)
+        self.agents: Sequence[Agent] = options.agents()
         self.seat = np.zeros(size, np.int64)  # [N]  whose decision it is
         self.episodes = np.zeros(size, np.int64)  # [N]  begun
         self.length = np.zeros(size, np.int64)  # [N]  decisions of the learner in this episode
-        self.total: Rewards = np.zeros((size, seats))  # [N, P]  paid in this episode
+        self.total: Rewards = np.zeros((size, info.num_players))  # [N, P]  paid in this episode
 
     @property
     def all_seats(self) -> bool:
@@ -166,6 +166,14 @@ class LearnerTables(Tables):
     def of_learner(self, values: NDArray[Any]) -> NDArray[Any]:
         """The learner's column of [N, P] as [N]; a copy of all where every seat learns."""
         return values.copy() if self.all_seats else values[np.arange(len(self)), self.seat]
+
+
+def vector_options(adapter: str, options: Mapping[str, Any], *fixed: str) -> dict[str, Any]:
+    """The `options` of an adapter that holds a `HeartsVectorEnv`, checked to be among those of that environment.
+
+    fixed: options that the adapter sets itself.  Raises EnvError that names an option which is not there.
+    """
+    return forwarded(adapter, options, LearnerOptions, more=("copy",), fixed=fixed)
 
 
 def check_one_learner(tables: LearnerTables, library: str) -> None:

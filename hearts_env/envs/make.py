@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 
 if TYPE_CHECKING:
     from hearts_env.envs.aec import HeartsAEC

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import entry_points
 
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 from hearts_env.match.agent import Agent
 
 Opponents = Agent | str | Sequence[Agent | str]

@@ -12,9 +12,10 @@ from pettingzoo import ParallelEnv
 
 from hearts_env.cards import NOOP, NUM_ACTIONS
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
-from hearts_env.envs.base import Mask, MaskIn, Observation, OnIllegal
+from hearts_env.envs.base import Mask, Observation
+from hearts_env.envs.options import EnvOptions, MaskIn, OnIllegal, checked_choice
 from hearts_env.envs.pettingzoo_base import SeatsEnv
-from hearts_env.envs.table import Table, checked_choice, refusal, whole_action
+from hearts_env.envs.table import refusal, whole_action
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS
@@ -66,8 +67,19 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         order: bool = False,
         max_deals: int = MAX_DEALS,
     ) -> None:
-        self._table = Table(rules, episode, reward, max_deals)
-        self._take_options(self._table.lookup, mask_in, on_illegal, render_mode, pad, order)
+        self._seat_at_table(
+            EnvOptions(
+                rules=rules,
+                episode=episode,
+                reward=reward,
+                mask_in=mask_in,
+                on_illegal=on_illegal,
+                render_mode=render_mode,
+                pad=pad,
+                order=order,
+                max_deals=max_deals,
+            )
+        )
         self.passing = checked_choice("passing", passing, PASSING)
         self._seat_agents(SIZE)
         self.agents: list[str] = []

@@ -11,8 +11,9 @@ from gymnasium import spaces
 
 from hearts_env.cards import NUM_ACTIONS, Bytes, names_in
 from hearts_env.envs.base import Mask, TableEnv
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.spaces import action_space, whole_space
-from hearts_env.envs.table import EnvError, read_start
+from hearts_env.envs.table import read_start
 from hearts_env.observe.global_state import whole_state
 
 

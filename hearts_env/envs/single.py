@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import NUM_ACTIONS, Bools, Bytes
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
-from hearts_env.envs.base import Mask, MaskIn, Observation, OnIllegal, TableEnv
-from hearts_env.envs.learner_tables import SeatChoice, checked_seat
-from hearts_env.envs.opponents import Opponents, opponent_pool
+from hearts_env.envs.base import Mask, Observation, TableEnv
+from hearts_env.envs.learner_tables import LearnerOptions, SeatChoice
+from hearts_env.envs.opponents import Opponents
+from hearts_env.envs.options import EnvError, MaskIn, OnIllegal
 from hearts_env.envs.spaces import action_space
-from hearts_env.envs.table import EnvError, Table, read_start
+from hearts_env.envs.table import read_start
 from hearts_env.game.rewards import Episode, Reward, foul_reward, payoff
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import lowest_seats
 from hearts_env.game.view import View, view
-from hearts_env.match.agent import Agent, Kernel, ask, kernel_of
+from hearts_env.match.agent import Kernel, ask, kernel_of
 from hearts_env.match.tables import MAX_DEALS
 
 
@@ -57,24 +58,36 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         order: bool = False,
         max_deals: int = MAX_DEALS,
     ) -> None:
-        self._table = Table(rules, episode, reward, max_deals)
-        info = self._table.lookup
-        self._take_options(info, mask_in, on_illegal, render_mode, pad, order)
-        self.seat_choice = checked_seat(seat, info.num_players)
+        given = LearnerOptions(
+            rules=rules,
+            episode=episode,
+            reward=reward,
+            mask_in=mask_in,
+            on_illegal=on_illegal,
+            render_mode=render_mode,
+            pad=pad,
+            order=order,
+            max_deals=max_deals,
+            opponents=opponents,
+            seat=seat,
+            skip_forced=skip_forced,
+        )
+        self._seat_at_table(given)
+        self.seat_choice: SeatChoice = given.seat
         self.skip_forced = bool(skip_forced)
-        self.opponents: tuple[Agent, ...] = () if seat == "all" else opponent_pool(opponents)
+        self.opponents = given.agents()
         self.observation_space = self._space()
         self.action_space = action_space()
         self._legal_block = self.layout["legal"]
         self._replacements: np.random.Generator | None = None
         self._draws: np.random.Generator | None = None  # of the opponents
         self._seat = 0  # whose decision it is
-        self._lineup = np.zeros(info.num_players, np.int16)  # [P]  an index into `opponents` for each seat
+        self._lineup = np.zeros(self.rules.num_players, np.int16)  # [P]  an index into `opponents` for each seat
         self._kernels: dict[int, tuple[Kernel, Bools]] = {}  # by seat: of the agent there, and all its seats, [1, P]
         self._episodes = 0  # begun
         self._length = 0  # decisions of the learner in this episode
-        self._paid = np.zeros(info.num_players)  # by the last step
-        self._total = np.zeros(info.num_players)  # in this episode
+        self._paid = np.zeros(self._table.lookup.num_players)  # by the last step
+        self._total = np.zeros(self._table.lookup.num_players)  # in this episode
 
     # -- the gymnasium interface -------------------------------------------------------------------------------------
 

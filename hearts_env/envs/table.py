@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -21,46 +21,20 @@ from hearts_env.cards import (
     names_in,
     parse_card,
 )
+from hearts_env.envs.options import LIMIT, EnvError, EnvOptions
 from hearts_env.fast.single import OneTable
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import legal
-from hearts_env.game.rewards import EPISODES, REWARDS, Episode, Reward, Rewards
-from hearts_env.game.rules import Rules
+from hearts_env.game.rewards import Rewards
 from hearts_env.game.scoring import is_over
 from hearts_env.game.state import DEAL_OVER, PASS, State
 from hearts_env.match.agent import IllegalActionError, Kernel, run_kernel
-from hearts_env.match.tables import FROM_DEAL_ID, MAX_DEALS, NO_DEAL_ID, Deals, Start, Tables
+from hearts_env.match.tables import FROM_DEAL_ID, NO_DEAL_ID, Deals, Start, Tables
 from hearts_env.observe.encode import Layout
 from hearts_env.text.notation import check_hands, parse_hand, show_position
 
-_LIMIT = 2**30
-"""Deal numbers and scores that are given stay below this, so that a game cannot leave 32 bits."""
-
 _ROW = np.zeros(1, np.int64)
 """The one row of the tables, int64 [1]."""
-
-Choice = TypeVar("Choice", bound=str)
-
-
-class EnvError(ValueError):
-    """A parameter or option that an environment cannot take, or a call out of order."""
-
-
-def checked_choice(name: str, value: object, choices: Sequence[Choice]) -> Choice:
-    """`value` as the one of `choices` that it is.  Raises EnvError with the name, the value and the choices."""
-    for choice in choices:
-        if isinstance(value, str) and value == choice:
-            return choice
-    raise EnvError(f"{name}={value!r:.60}: must be one of {', '.join(map(repr, choices))}")
-
-
-def checked_rules(rules: object) -> Rules:
-    """Rules, or text that `Rules.parse` reads.  Raises EnvError or RulesError."""
-    if isinstance(rules, str):
-        return Rules.parse(rules)
-    if not isinstance(rules, Rules):
-        raise EnvError(f"rules={rules!r:.60}: must be Rules, or text such as 'omnibus,target=50'")
-    return rules
 
 
 def read_start(info: Lookup, options: Mapping[str, Any] | None) -> Start:
@@ -82,7 +56,7 @@ def read_start(info: Lookup, options: Mapping[str, Any] | None) -> Start:
     number = given.get("deal_no")
     return Start(
         deal_id=_whole("deal_id", given["deal_id"], 0, 2**63) if "deal_id" in given else None,
-        deal_no=None if number is None else _whole("deal_no", number, 0, _LIMIT),
+        deal_no=None if number is None else _whole("deal_no", number, 0, LIMIT),
         scores=_scores(info, given["scores"]) if "scores" in given else None,
         hands=_hands(info, given["hands"]) if "hands" in given else None,
     )
@@ -101,7 +75,7 @@ def _whole(name: str, value: object, low: int, limit: int) -> int:
 def _scores(info: Lookup, value: object) -> Ints:
     if isinstance(value, str) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise EnvError(f"option scores={value!r:.80}: must be {info.num_players} whole numbers, one a seat")
-    numbers = [_whole("scores", score, 1 - _LIMIT, _LIMIT) for score in value]
+    numbers = [_whole("scores", score, 1 - LIMIT, LIMIT) for score in value]
     if len(numbers) != info.num_players:
         raise EnvError(f"option scores={value!r:.80}: must be {info.num_players} whole numbers, one a seat")
     scores = np.array([numbers], np.int64)
@@ -165,17 +139,9 @@ class Table:
     checks one.
     """
 
-    def __init__(
-        self, rules: Rules | str, episode: Episode = "deal", reward: Reward = "points", max_deals: int = MAX_DEALS
-    ) -> None:
-        """max_deals: a game that is not over after so many deals is truncated."""
-        self.lookup = lookup(checked_rules(rules))
-        self.episode: Episode = checked_choice("episode", episode, EPISODES)
-        self.reward: Reward = checked_choice("reward", reward, REWARDS)
-        if isinstance(max_deals, bool) or not isinstance(max_deals, int) or not 0 < max_deals < _LIMIT:
-            raise EnvError(f"max_deals={max_deals!r:.60}: must be a positive whole number")
-        self.max_deals = max_deals
-        self._tables = Tables(self.lookup, 1, episode=self.episode, reward=self.reward, max_deals=max_deals)
+    def __init__(self, options: EnvOptions) -> None:
+        self.lookup, self.episode, self.reward = options.lookup, options.episode, options.reward
+        self._tables = Tables(self.lookup, 1, episode=self.episode, reward=self.reward, max_deals=options.max_deals)
         self._one = OneTable(self.lookup, self._tables.state)
         self.deal_id = NO_DEAL_ID
         self.deals = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy as copying
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, bit, choose
 from hearts_env.draw.notebook import NOTHING_DEALT, show_html
 from hearts_env.draw.picture import RENDER_MODES, RenderMode, frame
-from hearts_env.envs.base import Edge, Mask, MaskIn, Observation, OnIllegal
-from hearts_env.envs.learner_tables import LearnerTables, SeatChoice
+from hearts_env.envs.base import Mask, Observation, ObservingEnv
+from hearts_env.envs.learner_tables import LearnerOptions, LearnerTables, SeatChoice
 from hearts_env.envs.opponents import Opponents
+from hearts_env.envs.options import EnvError, MaskIn, OnIllegal
 from hearts_env.envs.spaces import action_space
-from hearts_env.envs.table import EnvError, read_start, refusal
+from hearts_env.envs.table import read_start, refusal
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View
@@ -29,7 +30,16 @@ Infos = dict[str, Any]
 Step = tuple[Observation, NDArray[np.float64], Bools, Bools, Infos]
 
 
-class HeartsVectorEnv(Edge, VectorEnv[Observation, Ints, NDArray[Any]]):  # type: ignore[misc]  # its modes are some text
+class VectorOptions(LearnerOptions):
+    """The options of an environment with a learner that is rendered as many pictures, never printed."""
+
+    @classmethod
+    def render_modes(cls) -> Sequence[RenderMode]:
+        """The modes in which `render` shows these environments."""
+        return RENDER_MODES[1:]
+
+
+class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):  # type: ignore[misc]  # its modes are some text
     """Hearts at `num_envs` tables: one act call of each opponent, and one of the engine, for all tables in a turn.
 
     Every step is a decision of the learner at each table (forced ones too, unless skipped): its picks of the pass, one
@@ -73,18 +83,23 @@ class HeartsVectorEnv(Edge, VectorEnv[Observation, Ints, NDArray[Any]]):  # type
         max_deals: int = MAX_DEALS,
         copy: bool = True,
     ) -> None:
-        self.tables = LearnerTables(
-            num_envs,
-            rules,
-            episode,
-            reward,
+        given = VectorOptions(
+            rules=rules,
+            episode=episode,
+            reward=reward,
+            mask_in=mask_in,
+            on_illegal=on_illegal,
+            render_mode=render_mode,
+            pad=pad,
+            order=order,
+            max_deals=max_deals,
             opponents=opponents,
             seat=seat,
             skip_forced=skip_forced,
-            max_deals=max_deals,
         )
+        self.tables = LearnerTables(num_envs, given)
         self.num_envs = len(self.tables)
-        self._take_options(self.tables.lookup, mask_in, on_illegal, render_mode, pad, order, RENDER_MODES[1:])
+        self._use(given)
         self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {"render_modes": list(RENDER_MODES[1:]), "render_fps": 4, "autoreset_mode": self.autoreset_mode}
         self.copy = bool(copy)

@@ -11,7 +11,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from hearts_env.envs.aec import HeartsAEC
 from hearts_env.envs.base import Observation
-from hearts_env.envs.table import EnvError, checked_rules
+from hearts_env.envs.options import EnvError, EnvOptions, checked_rules, forwarded
 from hearts_env.game.rules import Rules
 from hearts_env.match.tables import Deals
 from hearts_env.text.record import records_of
@@ -65,7 +65,7 @@ class SampleRules(BaseWrapper[str, Observation, int]):
         """
         if {"rules", "pad"} & options.keys():
             raise EnvError("SampleRules draws the rules and pads observations itself: leave rules and pad out")
-        self._draw, self._options = draw, options
+        self._draw, self._options = draw, forwarded("SampleRules", options, EnvOptions, fixed=("rules", "pad"))
         self._tables: dict[Rules, HeartsAEC] = {}
         self._chance: np.random.Generator | None = None
         self._episode = 0

@@ -21,7 +21,7 @@ from hearts_agents import make
 from hearts_env import Rules, hearts_v0
 from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS
 from hearts_env.envs.aec import HeartsAEC
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import shuffle
 from hearts_env.game.rewards import foul_reward

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from env_kinds import COPIES, KINDS, Disabled, Kind, Parallel, SameStep, Single, Vector
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.rules import Rules, RulesError

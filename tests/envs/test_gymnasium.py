@@ -17,8 +17,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from hearts_agents import AgentError, make
 from hearts_env import hearts_v0
 from hearts_env.envs import opponents
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.spaces import sample_masked
-from hearts_env.envs.table import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
 from hearts_env.game.view import View
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hearts_agents import make
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.single import HeartsEnv
 from hearts_env.envs.spaces import sample_masked
-from hearts_env.envs.table import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
 from hearts_env.executor import EXECUTORS, available, using
 from hearts_env.game.view import View

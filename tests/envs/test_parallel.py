@@ -13,7 +13,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test, render_test, 
 from hearts_agents import make
 from hearts_env import Rules, hearts_v0
 from hearts_env.cards import NOOP
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.state import PASS
 from hearts_env.match.agent import IllegalActionError

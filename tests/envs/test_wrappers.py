@@ -15,7 +15,7 @@ from hearts_agents import make
 from hearts_env import Rules, hearts_v0
 from hearts_env.cards import names_in
 from hearts_env.envs.aec import HeartsAEC
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.wrappers import RecordDeals, SampleRules, write_records
 from hearts_env.match.play_match import play
 from hearts_env.match.tables import NO_DEAL_ID

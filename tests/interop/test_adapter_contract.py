@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from faces import FACES, TABLES, Bare, Face
-from hearts_env.envs.table import EnvError
+from hearts_env.envs.options import EnvError
 from hearts_env.game.rules import Rules
 
 every_face = pytest.mark.parametrize("face", FACES)
@@ -66,6 +66,13 @@ def test_an_illegal_action_ends_the_episode_at_the_offender_s_cost(face: type[Fa
     rewards, done = one.send(np.where(np.arange(TABLES) == 2, illegal, legal))
     assert np.asarray(rewards).tolist() == [0, 0, -26, 0, 0]
     assert np.asarray(done).tolist() == [False, False, True, False, False]
+
+
+@every_face
+def test_an_unknown_option_is_named_with_those_there_are(face: type[Face]) -> None:
+    with pytest.raises((EnvError, TypeError), match=r"'no_such_option'") as error:
+        face(no_such_option=1)
+    assert face is Bare or "options are rules, episode, reward" in str(error.value)
 
 
 @pytest.mark.parametrize("face", [face for face in FACES if face.__name__ not in ("Bare", "TorchRL")])

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import hearts_env  # noqa: F401  gymnasium knows its names
+from hearts_env.envs.options import EnvError
 from hearts_env.envs.spaces import sample_masked
-from hearts_env.envs.table import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
 
 
@@ -53,7 +53,7 @@ def test_the_sb3_environment_answers_for_each_table() -> None:
     from stable_baselines3.common.monitor import Monitor
 
     from hearts_env.adapters.sb3 import HeartsVecEnv
-    from hearts_env.envs.table import EnvError
+    from hearts_env.envs.options import EnvError
 
     env = HeartsVecEnv(3, opponents="random", render_mode="rgb_array")
     env.seed(1)
