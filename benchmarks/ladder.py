@@ -17,7 +17,7 @@ import tyro
 from hearts_agents import make
 from hearts_arena.provenance import commit, machine, versions
 from hearts_arena.run import Options, hold
-from hearts_arena.tournament import tournament
+from hearts_arena.tournament_plan import plan_tournament
 from hearts_env.cards import Ints
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View
@@ -80,7 +80,7 @@ class Ladder:
 
     def run(self) -> None:
         """Play, measure and write."""
-        planned = tournament(Rules(), list(self.agents), self.deals, seed=self.seed, format="roundrobin")
+        planned = plan_tournament(Rules(), list(self.agents), self.deals, seed=self.seed, format="roundrobin")
         outcome = hold(planned, None, Options(workers=self.workers))
         if outcome.failure or not outcome.content:
             raise outcome.failure or SystemExit("no deal was finished")

@@ -17,7 +17,7 @@ import tyro
 
 from hearts_agents import make
 from hearts_agents.net.weights import read_tensors, weights_file
-from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
+from hearts_arena.duplicate_evaluation import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.game.rules import Rules
 from hearts_train.run.checkpoint import PAST_NAME

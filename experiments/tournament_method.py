@@ -18,7 +18,7 @@ from hearts_agents.registry import make
 from hearts_arena.provenance import commit, machine, versions
 from hearts_arena.standings import Standings
 from hearts_arena.stats.estimates import deals_needed, p_value
-from hearts_arena.tournament import Tournament, tournament
+from hearts_arena.tournament_plan import Tournament, plan_tournament
 from hearts_env import Rules
 from hearts_env.cards import Ints, choose
 from hearts_env.game.view import View
@@ -50,7 +50,7 @@ def null(repeats: int, deals: int) -> dict[str, Any]:
     names = ["random", "random:1", "random:2"]
     p_values, payoffs, pairs = [], [], []
     for seed in range(repeats):
-        standings = held(tournament(Rules(), names, deals, seed=seed))
+        standings = held(plan_tournament(Rules(), names, deals, seed=seed))
         payoffs += [line.payoff for line in standings.standings]
         for pair in standings.differences:
             p_values.append(pair.payoff.p)

@@ -25,7 +25,7 @@ from hearts_agents.rule.weights import CHANCES, LARGEST, Weights
 from hearts_arena.provenance import commit, machine, versions
 from hearts_arena.standings import Standings
 from hearts_arena.stats import control_variate
-from hearts_arena.tournament import Tournament
+from hearts_arena.tournament_plan import Tournament
 from hearts_env import Rules
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, SUITS, members
 from hearts_env.game.compiled_rules import lookup

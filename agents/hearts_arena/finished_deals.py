@@ -16,7 +16,7 @@ _COLUMN = "column/"
 
 
 @dataclass(frozen=True)
-class Chunk:
+class FinishedDeals:
     """K deal ids, each played in all S seatings."""
 
     first: int
@@ -45,7 +45,7 @@ class Chunk:
         """Number of the first deal id that is not in it."""
         return self.first + len(self)
 
-    def head(self, size: int) -> Chunk:
+    def head(self, size: int) -> FinishedDeals:
         """Its first `size` deal ids; decisions, seconds and failures are still those of all."""
         rows = np.flatnonzero(self.columns["number"] < self.first + size) if self.columns else slice(0)
         lines = self.records.splitlines(keepends=True)
@@ -71,18 +71,18 @@ class Chunk:
         return target.getvalue()
 
     @staticmethod
-    def from_bytes(content: bytes) -> Chunk:
+    def from_bytes(content: bytes) -> FinishedDeals:
         """The finished deals that `to_bytes` has written."""
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             plain = {name: arrays[name] for name in arrays.files if not name.startswith(_COLUMN)}
             columns = {name.removeprefix(_COLUMN): arrays[name] for name in arrays.files if name.startswith(_COLUMN)}
         first, wall = int(plain.pop("first")), float(plain.pop("wall"))
         records = zlib.decompress(plain.pop("records").tobytes()).decode()
-        return Chunk(first=first, wall=wall, records=records, columns=columns, **plain)
+        return FinishedDeals(first=first, wall=wall, records=records, columns=columns, **plain)
 
 
 def column_of(content: bytes, name: str) -> NDArray[Any]:
-    """One of the columns of a chunk's bytes, without the rest."""
+    """One of the columns of a finished deals' bytes, without the rest."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         values: NDArray[Any] = arrays[_COLUMN + name]
     return values

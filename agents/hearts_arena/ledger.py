@@ -1,8 +1,8 @@
-"""The ledger of a tournament: an append-only file of finished chunks that survives being killed at any moment.
+"""The ledger of a tournament: an append-only file of finished deals that survives being killed at any moment.
 
 A frame is a header (magic, length, checksum, first number, number after the last) and that many bytes.  The first
-frame says which tournament it is; each other one is a `Chunk`.  What a kill or a full disk cut off does not match its
-length or checksum, is dropped when the file is opened again, and is played again.
+frame says which tournament it is; each other one holds `FinishedDeals`.  A frame that a kill or a full disk cut off
+does not match its length or checksum.  It is dropped when the file is opened again, and played again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 
 LEDGER_NAME = "tournament.ledger"
 _HEADER = struct.Struct("<8sQIQQ")
@@ -30,13 +30,13 @@ class LedgerError(ValueError):
 
 
 class Ledger:
-    """Finished chunks on disk.  Use it in a `with`.  Raises LedgerError and OSError."""
+    """Finished deals on disk.  Use it in a `with`.  Raises LedgerError and OSError."""
 
     def __init__(self, path: Path, about: dict[str, Any], *, resume: bool = False) -> None:
         """about: which tournament it is, in JSON values.  resume: go on with one that is there."""
         self.path = path
         self.spans: dict[int, int] = {}
-        """The chunks that are there: number of the first deal id to the number after the last."""
+        """The spans that are there: number of the first deal id to the number after the last."""
         self._places: dict[int, int] = {}
         if path.exists() and path.stat().st_size and not resume:
             raise LedgerError(
@@ -61,11 +61,11 @@ class Ledger:
             self._file.close()
 
     def __iter__(self) -> Iterator[bytes]:
-        """The bytes of each chunk, in the order of their numbers."""
+        """The bytes of each finished, in the order of their numbers."""
         return (self.read(first) for first in sorted(self.spans))
 
     def append(self, content: bytes, first: int, end: int) -> None:
-        """Add a chunk's bytes; once this returns they are on disk.  Takes back what it wrote if that fails."""
+        """Add a finished deals' bytes; once this returns they are on disk.  Takes back what it wrote if that fails."""
         self._file.seek(0, os.SEEK_END)
         begin = self._file.tell()
         try:
@@ -82,14 +82,14 @@ class Ledger:
             self._places[first] = begin
 
     def read(self, first: int) -> bytes:
-        """The bytes of the chunk that begins with this number."""
+        """The bytes of the finished deals that begin with this number."""
         self._file.seek(self._places[first])
         length = _HEADER.unpack(self._file.read(_HEADER.size))[1]
         return self._file.read(length)
 
-    def chunk(self, first: int) -> Chunk:
-        """The chunk that begins with this number."""
-        return Chunk.from_bytes(self.read(first))
+    def finished(self, first: int) -> FinishedDeals:
+        """The finished deals that begin with this number."""
+        return FinishedDeals.from_bytes(self.read(first))
 
     def _open(self, about: dict[str, Any]) -> None:
         """Find the whole frames, cut off what follows them, and begin the file if there is none."""

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_arena.finished_deals import Chunk, column_of
+from hearts_arena.finished_deals import FinishedDeals, column_of
 from hearts_arena.ledger import Ledger
-from hearts_arena.tournament import Tournament
+from hearts_arena.tournament_plan import Tournament
 from hearts_env.text.write_file import whole_file, write_file
 
 DEALS_NAME = "deals.npz"
@@ -32,7 +32,7 @@ def write_deals(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -
     """
     fixed = {"agents": np.array(planned.labels), "rules": np.array(planned.rules.show())}
     rows = sum(int(keep.sum()) for keep in _kept(ledger, deals))
-    first = Chunk.from_bytes(next(iter(ledger)))
+    first = FinishedDeals.from_bytes(next(iter(ledger)))
     with (
         whole_file(folder / DEALS_NAME) as part,
         zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
@@ -55,8 +55,8 @@ def write_deals(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -
 def write_records(folder: Path, ledger: Ledger, deals: int) -> None:
     """Write `records.jsonl`: the first `deals` deal ids as records, a line each.  Raises OSError."""
     with whole_file(folder / RECORDS_NAME) as part, part.open("w", encoding="utf-8") as target:
-        for chunk in _counted(ledger, deals):
-            target.write(chunk.records)
+        for finished in _counted(ledger, deals):
+            target.write(finished.records)
 
 
 def write_parquet(folder: Path, planned: Tournament, ledger: Ledger, deals: int) -> None:
@@ -70,9 +70,9 @@ def write_parquet(folder: Path, planned: Tournament, ledger: Ledger, deals: int)
     writer = None
     with whole_file(folder / PARQUET_NAME) as part:
         try:
-            for chunk in _counted(ledger, deals):
-                columns = {name: _arrow(values) for name, values in chunk.columns.items()}
-                labels = np.array(planned.labels)[chunk.columns["lineup"]]
+            for finished in _counted(ledger, deals):
+                columns = {name: _arrow(values) for name, values in finished.columns.items()}
+                labels = np.array(planned.labels)[finished.columns["lineup"]]
                 columns["names"] = pyarrow.array(labels.tolist(), pyarrow.list_(pyarrow.string()))
                 table = pyarrow.table(columns)
                 writer = writer or pyarrow.parquet.ParquetWriter(part, table.schema)
@@ -88,15 +88,15 @@ def write_standings(folder: Path, content: dict[str, Any]) -> None:
 
 
 def _kept(ledger: Ledger, deals: int) -> Iterator[NDArray[np.bool_]]:
-    """Which rows of each chunk are of the first `deals` deal ids."""
+    """Masks of the rows of each span that are of the first `deals` deal ids."""
     return (column_of(content, _PLACE) < deals for content in ledger)
 
 
-def _counted(ledger: Ledger, deals: int) -> Iterator[Chunk]:
+def _counted(ledger: Ledger, deals: int) -> Iterator[FinishedDeals]:
     for content in ledger:
-        chunk = Chunk.from_bytes(content)
-        if chunk.first < deals:
-            yield chunk if chunk.end <= deals else chunk.head(deals - chunk.first)
+        finished = FinishedDeals.from_bytes(content)
+        if finished.first < deals:
+            yield finished if finished.end <= deals else finished.head(deals - finished.first)
 
 
 def _arrow(values: NDArray[Any]) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hearts_agents.external.agent import limited
 from hearts_arena import result_files, results
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.interrupt import Interrupt
 from hearts_arena.ledger import LEDGER_NAME, Ledger
 from hearts_arena.schedule import Schedule
@@ -19,9 +19,9 @@ from hearts_arena.standings import Standings
 from hearts_arena.stats.agreement import Agreement, agreement
 from hearts_arena.stats.ratings import Online, round_seatings
 from hearts_arena.stats.sequential import Question, Sequential, UntilError
-from hearts_arena.tournament import Tournament, TournamentError
-from hearts_arena.tournament import tournament as plan
-from hearts_arena.workers import EngineName, InProcess, cores, engine
+from hearts_arena.tournament_plan import Tournament, TournamentError
+from hearts_arena.tournament_plan import plan_tournament as plan
+from hearts_arena.workers import InProcess, WorkerKind, cores, workers_for
 from hearts_env.game.rules import Rules
 
 Watcher = Callable[[Standings], None]
@@ -39,7 +39,7 @@ class Options:
     """Go on with an unfinished tournament in the folder, if there is one."""
     workers: int = 1
     """Processes; 0 for one a core."""
-    engine: EngineName = "processes"
+    engine: WorkerKind = "processes"
     until: str = ""
     """`A>B`: stop when it is decided which of the two has more payoff."""
     alpha: float = 0.05
@@ -84,27 +84,27 @@ class _Run:
         """Play until it is over.  Raises KeyboardInterrupt at Ctrl-C, and what the play raises."""
         for stage, (first, end) in enumerate(self.standings.tournament.stages):
             seatings = round_seatings(self.standings, stage, self.met)
-            for chunk in schedule.chunks(first, end, seatings):
+            for finished in schedule.in_order(first, end, seatings):
                 with self.interrupt:
-                    self._count(chunk)
+                    self._count(finished)
                 if self.over:
                     return
 
     def count_finished(self, schedule: Schedule) -> None:
         """Count what was finished when the play was broken off."""
-        while not self.over and (chunk := schedule.finished(self.standings.deals)):
-            self._count(chunk)
+        while not self.over and (finished := schedule.finished(self.standings.deals)):
+            self._count(finished)
 
-    def _count(self, chunk: Chunk) -> None:
+    def _count(self, finished: FinishedDeals) -> None:
         if self.test:
             question, test = self.test
             labels = self.standings.tournament.labels
             pair = labels.index(question.agent), labels.index(question.other)
-            looked = test.feed(self.standings.differences_by_id(chunk, *pair))
-            chunk = chunk if looked == len(chunk) else chunk.head(looked)
-        self.standings.add(chunk)
+            looked = test.feed(self.standings.differences_by_id(finished, *pair))
+            finished = finished if looked == len(finished) else finished.head(looked)
+        self.standings.add(finished)
         if self.online:
-            self.online.add(chunk)
+            self.online.add(finished)
         self.watch(self.standings)
 
 
@@ -113,7 +113,7 @@ def hold(
 ) -> Outcome:
     """Play a tournament and write its files to `out`.
 
-    watch: is given the standings after each chunk.  After Ctrl-C, a failure of an agent or of the disk, the results
+    watch: is given the standings after each task.  After Ctrl-C, a failure of an agent or of the disk, the results
     are of the deal ids until then, and `resume` goes on from there.  Raises UntilError, LedgerError, TournamentError
     (ValueErrors) and OSError for what can't even begin.
     """
@@ -133,7 +133,7 @@ def hold(
         alone = any(agent.name == "human" for agent in planned.agents)
         others = None
         if not alone and (workers > 1 or options.engine == "ray"):
-            others = stack.enter_context(engine(planned, workers, options.engine, **keep))
+            others = stack.enter_context(workers_for(planned, workers, options.engine, **keep))
         stack.enter_context(run.interrupt.listening())
         _play(run, Schedule(InProcess(planned, **keep), others, ledger, run.interrupt))
         content = None
@@ -164,7 +164,7 @@ def tournament(
         seed: of the deal ids.
         workers: processes; 0 for one a core.
         out: a folder for the result files, if any are wanted.
-        fields: further fields of `hearts_arena.tournament.Tournament`, such as `games` or `format`.
+        fields: further fields of `hearts_arena.tournament_plan.Tournament`, such as `games` or `format`.
 
     Raises:
         AgentError, TournamentError: for what cannot be held, both ValueErrors; and what an agent fails with.

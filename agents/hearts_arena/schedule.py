@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import Seatings
 from hearts_arena.interrupt import Interrupt
 from hearts_arena.ledger import Ledger
-from hearts_arena.tournament import MAX_TABLES, TournamentError
-from hearts_arena.workers import Engine, Task
+from hearts_arena.tournament_plan import MAX_TABLES, TournamentError
+from hearts_arena.workers import Task, Workers
 
 FIRST_TABLES = 16
-"""Tables of the first chunk, about: a few, since machine code is loaded and agents warm up in it."""
-CHUNK_SECONDS = 1.0
-"""Chunks grow while they take less, or while larger ones are faster: an interruption may lose one a worker."""
+"""Tables of the first task, about: a few, since machine code is loaded and agents warm up in it."""
+TASK_SECONDS = 1.0
+"""Tasks grow while they take less, or while larger ones are faster: an interruption may lose one a worker."""
 ALONE_SECONDS = 4.0
 """Other processes are started when there is more to do than this."""
 LOSSES = 5
@@ -24,72 +24,72 @@ LOSSES = 5
 _FASTER = 1.3
 """Ratio of deal ids a second that counts as faster, when a task has twice the size."""
 _AHEAD = 4
-"""Chunks for each worker that may be finished before an earlier one is."""
+"""Tasks for each worker that may be finished before an earlier one is."""
 
 
 class Sizes:
-    """How many deal ids the next chunk should have.  The results do not depend on it."""
+    """The number of deal ids of the next task.  The results do not depend on it."""
 
     def __init__(self) -> None:
         self.tables = FIRST_TABLES
-        self.rate = 0.0  # tables a second in the chunks of the present size
+        self.rate = 0.0  # tables a second in the tasks of the present size
         self.settled = False  # is that about what it will stay?
         self._warm = False
 
     def ids(self, seatings: int) -> int:
-        """Deal ids for a chunk with so many seatings of each."""
+        """The number of deal ids for a task with so many seatings of each."""
         return max(1, self.tables // seatings)
 
-    def saw(self, chunk: Chunk) -> None:
-        """Learn from a finished chunk.  Changes this object."""
-        tables = len(chunk) * len(chunk.seatings)
+    def saw(self, finished: FinishedDeals) -> None:
+        """Learn from finished deals.  Changes this object."""
+        tables = len(finished) * len(finished.seatings)
         if tables * 2 <= self.tables:
             return
         if not self._warm:
             self._warm = True
-            if chunk.wall < ALONE_SECONDS:
+            if finished.wall < ALONE_SECONDS:
                 return
-        last, self.rate = self.rate, tables / max(chunk.wall, 1e-9)
-        grows = (chunk.wall < CHUNK_SECONDS / 2 or self.rate > _FASTER * last) and 2 * self.tables <= MAX_TABLES
-        self.settled = not grows or chunk.wall > CHUNK_SECONDS / 4
+        last, self.rate = self.rate, tables / max(finished.wall, 1e-9)
+        grows = (finished.wall < TASK_SECONDS / 2 or self.rate > _FASTER * last) and 2 * self.tables <= MAX_TABLES
+        self.settled = not grows or finished.wall > TASK_SECONDS / 4
         self.tables *= 2 if grows else 1
 
 
 class Schedule:
-    """Plays spans of deal ids on an engine, keeps them in a ledger if there is one, and gives them out in order."""
+    """Has workers play spans of deal ids, keeps these in a ledger if there is one, and gives them out in order."""
 
     def __init__(
         self,
-        alone: Engine,
-        others: Callable[[], Engine] | None = None,
+        alone: Workers,
+        others: Callable[[], Workers] | None = None,
         ledger: Ledger | None = None,
         interrupt: Interrupt | None = None,
     ) -> None:
-        """alone: plays in this process.  others: makes the engine that takes over when there is much to do.
+        """alone: plays in this process.  others: starts the workers that take over when there is much to do.
 
-        interrupt: waits while a finished chunk is kept.
+        interrupt: waits while finished deals is kept.
         """
-        self._engine = alone
+        self._workers = alone
         self._others = others
         self._ledger = ledger
         self._interrupt = interrupt or Interrupt()
         self._sizes = Sizes()
         self._waiting: dict[Future[bytes], Task] = {}
-        self._ready: dict[int, Chunk] = {}
+        self._ready: dict[int, FinishedDeals] = {}
         self._losses = 0
 
-    def chunks(self, first: int, end: int, seatings: Seatings) -> Iterator[Chunk]:
-        """Play deal ids number `first` to `end - 1`; each chunk comes as soon as all before it are finished.
+    def in_order(self, first: int, end: int, seatings: Seatings) -> Iterator[FinishedDeals]:
+        """Play deal ids number `first` to `end - 1`; each task's come as soon as all before them are finished.
 
         What the ledger holds is not played again.  Raises what the play raises, LedgerError, OSError, and
         TournamentError when worker after worker is lost.
         """
         gaps = self._gaps(first, end)
         while first < end:
-            chunk = self.finished(first)
-            if chunk is not None:
-                yield chunk
-                first = chunk.end
+            finished = self.finished(first)
+            if finished is not None:
+                yield finished
+                first = finished.end
                 continue
             self._grow(gaps, len(seatings))
             self._hand_out(gaps, seatings)
@@ -101,10 +101,10 @@ class Schedule:
             future.cancel()
         self._waiting.clear()
 
-    def finished(self, first: int) -> Chunk | None:
-        """The chunk that begins with this number, if it is finished."""
+    def finished(self, first: int) -> FinishedDeals | None:
+        """The finished deals that begin with this number; None if they are not finished."""
         if self._ledger:
-            return self._ledger.chunk(first) if first in self._ledger.spans else None
+            return self._ledger.finished(first) if first in self._ledger.spans else None
         return self._ready.pop(first, None)
 
     def _gaps(self, first: int, end: int) -> list[tuple[int, int]]:
@@ -118,21 +118,21 @@ class Schedule:
         return [(begin, until) for begin, until in reversed(gaps) if begin < until]
 
     def _grow(self, gaps: list[tuple[int, int]], seatings: int) -> None:
-        """Start the other engine if it saves time."""
+        """Start the other workers if it saves time."""
         left = sum(until - begin for begin, until in gaps) * seatings
         if self._others and self._sizes.settled and left / self._sizes.rate > ALONE_SECONDS:
-            self._engine, self._others = self._others(), None
+            self._workers, self._others = self._others(), None
 
     def _hand_out(self, gaps: list[tuple[int, int]], seatings: Seatings) -> None:
         ahead = len(self._ready) if self._ledger is None else 0
-        while gaps and len(self._waiting) < 2 * self._engine.slots and ahead < _AHEAD * self._engine.slots:
+        while gaps and len(self._waiting) < 2 * self._workers.slots and ahead < _AHEAD * self._workers.slots:
             begin, until = gaps.pop()
             size = self._sizes.ids(len(seatings))
             if begin + size < until:
                 gaps.append((begin + size, until))
             task = Task(begin, min(begin + size, until), seatings)
-            self._waiting[self._engine.submit(task)] = task
-            if self._engine.slots == 1:
+            self._waiting[self._workers.submit(task)] = task
+            if self._workers.slots == 1:
                 return
 
     def _collect(self) -> None:
@@ -143,7 +143,7 @@ class Schedule:
             task = self._waiting.pop(future)
             try:
                 content = future.result()
-            except self._engine.lost:
+            except self._workers.lost:
                 lost.append(task)
                 continue
             self._losses = 0
@@ -153,12 +153,12 @@ class Schedule:
             self._again(lost)
 
     def _keep(self, content: bytes) -> None:
-        chunk = Chunk.from_bytes(content)
-        self._sizes.saw(chunk)
+        finished = FinishedDeals.from_bytes(content)
+        self._sizes.saw(finished)
         if self._ledger:
-            self._ledger.append(content, chunk.first, chunk.end)
+            self._ledger.append(content, finished.first, finished.end)
         else:
-            self._ready[chunk.first] = chunk
+            self._ready[finished.first] = finished
 
     def _again(self, lost: list[Task]) -> None:
         """Give out again what the workers that are gone were playing."""
@@ -171,4 +171,4 @@ class Schedule:
         if self._losses > 1:
             time.sleep(0.5 * self._losses)
         for task in lost:
-            self._waiting[self._engine.submit(task)] = task
+            self._waiting[self._workers.submit(task)] = task

@@ -11,10 +11,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import compositions
 from hearts_arena.stats.estimates import Estimate, Floats, Sums, holm
-from hearts_arena.tournament import Tournament
+from hearts_arena.tournament_plan import Tournament
 from hearts_env.cards import Ints
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import payoff
@@ -90,21 +90,21 @@ class Standings:
         self._seconds = np.zeros(agents)
         self._failures = np.zeros(agents, np.int64)
 
-    def add(self, chunk: Chunk) -> None:
-        """Count a finished chunk.  Changes the standings."""
-        rows, columns = self._rows(chunk)
-        self.sums.add(chunk.first, rows, columns)
-        self._add_by_agent(chunk)
-        self._add_mirrors(chunk)
-        self._decisions += chunk.decisions
-        self._seconds += chunk.seconds
-        self._failures += chunk.failures
-        companies = set(compositions(chunk.seatings, len(self.tournament.agents)))
+    def add(self, finished: FinishedDeals) -> None:
+        """Count finished deals.  Changes the standings."""
+        rows, columns = self._rows(finished)
+        self.sums.add(finished.first, rows, columns)
+        self._add_by_agent(finished)
+        self._add_mirrors(finished)
+        self._decisions += finished.decisions
+        self._seconds += finished.seconds
+        self._failures += finished.failures
+        companies = set(compositions(finished.seatings, len(self.tournament.agents)))
         if self._rounds and self._rounds[-1][1] == companies:
-            self._rounds[-1] = (self._rounds[-1][0] + len(chunk), companies)
+            self._rounds[-1] = (self._rounds[-1][0] + len(finished), companies)
         else:
-            self._rounds.append((len(chunk), companies))
-        self.deals += len(chunk)
+            self._rounds.append((len(finished), companies))
+        self.deals += len(finished)
 
     @property
     def standings(self) -> list[Standing]:
@@ -180,9 +180,9 @@ class Standings:
         weights = {("count", company, 0, 0): unit * self._seats(company, a) * seats_b for company in mine}
         return above, self.vector(weights), self._ids(mine)
 
-    def differences_by_id(self, chunk: Chunk, a: int, b: int) -> Floats:
-        """The difference on each deal id of a chunk, float64 [K], whether or not it has been added."""
-        rows, columns = self._rows(chunk)
+    def differences_by_id(self, finished: FinishedDeals, a: int, b: int) -> Floats:
+        """The difference on each of some deal ids, float64 [K], whether or not they have been added."""
+        rows, columns = self._rows(finished)
         above, below, _ = self.difference_weights(a, b)
         values: Floats = (rows @ above[columns]) / (rows @ below[columns])
         return values
@@ -233,32 +233,32 @@ class Standings:
     def _column(self, kind: str, company: Company, agent: int = 0, other: int = 0) -> int:
         return self._columns.setdefault((kind, company, agent, other), len(self._columns))
 
-    def _rows(self, chunk: Chunk) -> tuple[Ints, list[int]]:
+    def _rows(self, finished: FinishedDeals) -> tuple[Ints, list[int]]:
         """The rows of whole numbers that each deal id adds to the sums, int64 [K, n], and their columns."""
-        sharing = np.maximum(chunk.winners.sum(axis=2, keepdims=True), 1)
+        sharing = np.maximum(finished.winners.sum(axis=2, keepdims=True), 1)
         values = {
-            "payoff": self._whole_payoff(chunk.points),
-            "points": chunk.points.astype(np.int64),
-            "win_share": chunk.winners * (WIN // sharing),
-            "moon_rate": chunk.moons.astype(np.int64),
+            "payoff": self._whole_payoff(finished.points),
+            "points": finished.points.astype(np.int64),
+            "win_share": finished.winners * (WIN // sharing),
+            "moon_rate": finished.moons.astype(np.int64),
         }
         columns: list[int] = []
         rows: list[Ints] = []
-        for company, where in compositions(chunk.seatings, len(self.tournament.agents)).items():
+        for company, where in compositions(finished.seatings, len(self.tournament.agents)).items():
             self.companies[company] = len(where)
             columns.append(self._column("count", company))
-            rows.append(np.ones(len(chunk), np.int64))
-            mine = {agent: chunk.seatings[where] == agent for agent, _ in company}
+            rows.append(np.ones(len(finished), np.int64))
+            mine = {agent: finished.seatings[where] == agent for agent, _ in company}
             for name, value in values.items():
                 for agent, sits in mine.items():
                     columns.append(self._column(name, company, agent))
                     rows.append(value[:, where][:, sits].sum(axis=1))
             for (a, seats_a), (b, seats_b) in combinations(company, 2):
-                points = chunk.points[:, where]
+                points = finished.points[:, where]
                 lead = (points * mine[b]).sum(axis=2) * seats_a - (points * mine[a]).sum(axis=2) * seats_b
                 columns.append(self._column("ahead", company, a, b))
                 rows.append((np.sign(lead) + 1).sum(axis=1))
-        for index, feature in enumerate(chunk.control.T):
+        for index, feature in enumerate(finished.control.T):
             columns.append(self._column("control", (), index))
             rows.append(feature)
         return np.stack(rows, axis=1), columns
@@ -268,27 +268,27 @@ class Standings:
         exact = payoff(lookup(self.tournament.rules), flat) * self._unit("payoff")
         return np.rint(exact).astype(np.int64).reshape(points.shape)
 
-    def _add_by_agent(self, chunk: Chunk) -> None:
-        payoffs = self._whole_payoff(chunk.points)
+    def _add_by_agent(self, finished: FinishedDeals) -> None:
+        payoffs = self._whole_payoff(finished.points)
         for agent in range(len(self.tournament.agents)):
-            sits = chunk.seatings == agent
-            values, counts = np.unique(chunk.points[:, sits], return_counts=True)
+            sits = finished.seatings == agent
+            values, counts = np.unique(finished.points[:, sits], return_counts=True)
             self.points[agent].update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-            self._seat_deals[agent] += int((chunk.deals * sits.sum(axis=1)).sum())
+            self._seat_deals[agent] += int((finished.deals * sits.sum(axis=1)).sum())
             by_seat = (payoffs * sits).sum(axis=1)
-            there = sits.any(axis=0) * len(chunk)
+            there = sits.any(axis=0) * len(finished)
             self.seat_payoff[:, agent] += np.stack([there, by_seat.sum(axis=0), (by_seat**2).sum(axis=0)])
-            self.seat_count[agent] += sits.sum(axis=0) * len(chunk)
+            self.seat_count[agent] += sits.sum(axis=0) * len(finished)
 
-    def _add_mirrors(self, chunk: Chunk) -> None:
+    def _add_mirrors(self, finished: FinishedDeals) -> None:
         """Do two agents come to the same points when they change places?"""
-        rows = {tuple(row): index for index, row in enumerate(chunk.seatings.tolist())}
+        rows = {tuple(row): index for index, row in enumerate(finished.seatings.tolist())}
         for a, b in combinations(range(len(self.tournament.agents)), 2):
             if self._mirrors.get((a, b), True):
                 pairs = _mirrored(rows, a, b)
                 if pairs:
                     here, there = np.array(pairs).T
-                    self._mirrors[a, b] = bool((chunk.points[:, here] == chunk.points[:, there]).all())
+                    self._mirrors[a, b] = bool((finished.points[:, here] == finished.points[:, there]).all())
 
 
 def _mirrored(rows: dict[tuple[int, ...], int], a: int, b: int) -> list[tuple[int, int]]:

@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import Weights, WeightsError, limits, load
+from hearts_arena.duplicate_evaluation import mean_and_error, payoffs_in
 from hearts_arena.formats import roundrobin
-from hearts_arena.tournament import deal_ids
+from hearts_arena.tournament_plan import deal_ids
 from hearts_env.cards import Ints
-from hearts_env.game.compiled_rules import lookup
-from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
-from hearts_env.match.play_match import play
 from hearts_env.text.write_file import write_file
 
 Numbers = NDArray[np.float64]
@@ -39,7 +37,7 @@ MEMORY = 0.01
 
 
 @dataclass(frozen=True)
-class Options:
+class TuneOptions:
     """Tune the weights of the rule agent by paired duplicate matches; Ctrl-C keeps the best so far."""
 
     out: Annotated[Path, tyro.conf.Positional]
@@ -97,22 +95,11 @@ def space(start: Weights, only: tuple[str, ...] = ()) -> Space:
 
 
 def duel(rules: Rules, first: Weights, second: Weights, ids: Ints) -> Numbers:
-    """The first's mean payoff on each deal id against the second, in all seatings of the two; float64 [ids]."""
-    seats = roundrobin(rules, 2)
-    lineup = np.tile(seats, (len(ids), 1))
-    result = play(rules, [RuleAgent(first), RuleAgent(second)], lineup, np.repeat(ids, len(seats)))
-    gains = payoff(lookup(rules), result.points)
-    own = lineup == 0
-    means: Numbers = ((gains * own).sum(axis=1) / own.sum(axis=1)).reshape(len(ids), -1).mean(axis=1)
-    return means
+    """The payoff of the first weights against the second on each deal id, in all seatings of the two; float64 [K]."""
+    return payoffs_in(roundrobin(rules, 2), rules, RuleAgent(first), RuleAgent(second), ids)
 
 
-def error(gains: Numbers) -> float:
-    """The standard error of their mean."""
-    return float(gains.std(ddof=1) / len(gains) ** 0.5) if len(gains) > 1 else float("inf")
-
-
-def tune(options: Options) -> Weights:
+def tune(options: TuneOptions) -> Weights:
     """The best weights found, which are in `options.out` as well.  Raises ValueErrors that name what is wrong."""
     rules = Rules.parse(options.rules)
     best = load(options.start) if options.start else Weights()
@@ -132,9 +119,10 @@ def tune(options: Options) -> Weights:
             if rounds % options.check_every == 0:
                 ids, used = deal_ids(options.seed, used, used + options.check_deals), used + options.check_deals
                 gains = duel(rules, around.weights(mean), best, ids)
-                wins = bool(gains.mean() > error(gains))
+                lead, error = mean_and_error(gains)
+                wins = len(gains) > 1 and lead > error
                 best = around.weights(mean) if wins else best
-                print(f"round {rounds}: {gains.mean():+.3f} +- {error(gains):.3f} against the best" + ", kept" * wins)
+                print(f"round {rounds}: {lead:+.3f} +- {error:.3f} against the best" + ", kept" * wins)
                 save(options.out, best)
     except KeyboardInterrupt:
         print(f"stopped after {rounds} rounds: the best so far is in {options.out}")
@@ -149,7 +137,7 @@ def save(path: Path, weights: Weights) -> None:
 def main() -> int:
     """The command line."""
     try:
-        tune(tyro.cli(Options, prog="python -m hearts_arena.tune"))
+        tune(tyro.cli(TuneOptions, prog="python -m hearts_arena.tune"))
     except (ValueError, OSError) as wrong:
         print(wrong, file=sys.stderr)
         return 2

@@ -16,11 +16,11 @@ from multiprocessing.connection import Connection
 from typing import Any, Literal, Protocol
 
 from hearts_agents.external.agent import limited
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import Seatings
-from hearts_arena.tournament import Tournament, tournament
+from hearts_arena.tournament_plan import Tournament, plan_tournament
 
-EngineName = Literal["processes", "ray"]
+WorkerKind = Literal["processes", "ray"]
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Spec:
         """The tournament, its agents made here."""
         options = dict(self.options)
         rules, deals = options.pop("rules"), options.pop("deals")
-        return tournament(rules, self.names, deals, field=self.field, **options)
+        return plan_tournament(rules, self.names, deals, field=self.field, **options)
 
 
-class Engine(Protocol):
+class Workers(Protocol):
     """Plays tasks, some at a time."""
 
     slots: int
@@ -67,7 +67,7 @@ class Engine(Protocol):
     """The errors that a future raises when its worker is gone, so that the task should be given out again."""
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Play it some time; the result is the chunk's bytes."""
+        """Play it some time; the result is the finished deals' bytes."""
         ...
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class InProcess:
     lost: tuple[type[Exception], ...] = ()
 
     def __init__(self, planned: Tournament, *, keep_deals: bool, records: bool) -> None:
-        self._play: Callable[[Task], Chunk] = lambda task: planned.play(
+        self._play: Callable[[Task], FinishedDeals] = lambda task: planned.play(
             task.first, task.end, task.seatings, keep_deals=keep_deals, records=records
         )
 
@@ -205,23 +205,23 @@ class Ray:
 
 
 @contextlib.contextmanager
-def engine(
-    planned: Tournament, workers: int, name: EngineName, *, keep_deals: bool, records: bool
-) -> Iterator[Callable[[], Engine]]:
-    """Gives what makes the engine, since starting processes is not worth it for a short tournament.
+def workers_for(
+    planned: Tournament, workers: int, name: WorkerKind, *, keep_deals: bool, records: bool
+) -> Iterator[Callable[[], Workers]]:
+    """A function that starts the workers, since starting processes is not worth it for a short tournament.
 
     workers: processes; 1 plays here.  With agents that a person plays, only this process can be used.
     """
-    made: list[Engine] = []
+    made: list[Workers] = []
 
-    def make_engine() -> Engine:
+    def start() -> Workers:
         spec = Spec.of(planned, keep_deals=keep_deals, records=records)
-        one: Engine = Ray(spec, workers) if name == "ray" else Processes(spec, workers)
+        one: Workers = Ray(spec, workers) if name == "ray" else Processes(spec, workers)
         made.append(one)
         return one
 
     try:
-        yield make_engine
+        yield start
     finally:
         for one in made:
             one.close()
@@ -266,8 +266,8 @@ def _hang_on(lifeline: Connection) -> None:
 
 
 def _play(planned: Tournament, spec: Spec, task: Task) -> bytes:
-    chunk = planned.play(task.first, task.end, task.seatings, keep_deals=spec.keep_deals, records=spec.records)
-    return chunk.to_bytes()
+    finished = planned.play(task.first, task.end, task.seatings, keep_deals=spec.keep_deals, records=spec.records)
+    return finished.to_bytes()
 
 
 def _ray_work(spec: Spec, task: Task) -> bytes:

@@ -69,14 +69,14 @@ class Benchmark:
         """Payoff against one opponent with its standard error and interval; None after Ctrl-C."""
         from hearts_agents.registry import AgentError, make
         from hearts_arena.run import Options, hold
-        from hearts_arena.tournament import tournament
+        from hearts_arena.tournament_plan import plan_tournament
         from hearts_env.game.rules import Rules
 
         try:
             make(opponent)
         except AgentError as error:
             raise _SkippedError(str(error)) from None
-        planned = tournament(Rules(), (self.agent, opponent), DEALS, first_id=FIRST_ID, format="roundrobin")
+        planned = plan_tournament(Rules(), (self.agent, opponent), DEALS, first_id=FIRST_ID, format="roundrobin")
         folder = self.out / opponent.replace(":", "_") if self.out else None
         with Screen(planned) as screen:
             outcome = hold(planned, folder, Options(workers=self.workers, resume=self.out is not None), screen.update)

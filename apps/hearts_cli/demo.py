@@ -49,10 +49,10 @@ class Demo:
     def _meet(self, opponent: str) -> bool:
         """Hold and print a tournament of the network against one agent; was it finished?"""
         from hearts_arena.run import hold
-        from hearts_arena.tournament import tournament
+        from hearts_arena.tournament_plan import plan_tournament
         from hearts_env import Rules
 
-        planned = tournament(Rules(), (f"net:{RUN}", opponent), self.deals, seed=self.seed)
+        planned = plan_tournament(Rules(), (f"net:{RUN}", opponent), self.deals, seed=self.seed)
         with Screen(planned) as screen:
             outcome = hold(planned, RUN / f"against_{opponent}", watch=screen.update)
         if outcome.content:

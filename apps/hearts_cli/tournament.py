@@ -17,7 +17,7 @@ from hearts_cli.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from hearts_arena.run import Outcome
-    from hearts_arena.tournament import Tournament
+    from hearts_arena.tournament_plan import Tournament
 
 PILOT_DEALS = 200
 """Deal ids that `--power` measures the spread on."""
@@ -106,13 +106,13 @@ class PlayTournament:
     def planned(self) -> Tournament:
         """The tournament of these arguments.  Raises ValueErrors."""
         from hearts_agents.external.agent import Limits
-        from hearts_arena.tournament import tournament
+        from hearts_arena.tournament_plan import plan_tournament
         from hearts_env.game.rules import Rules
 
         plain = ("seed", "first_id", "games", "format", "splits", "orders", "field", "rounds", "control")
         options = {name: getattr(self, name) for name in plain}
         limits = Limits(self.time_limit, self.on_failure)
-        return tournament(Rules.parse(self.rules), self.agents, self.deals, limits=limits, **options)
+        return plan_tournament(Rules.parse(self.rules), self.agents, self.deals, limits=limits, **options)
 
     def command(self) -> str:
         """The command that repeats the results."""
@@ -146,7 +146,7 @@ class PlayTournament:
     def _pilot(self, planned: Tournament) -> int:
         """Play a few other deal ids, and print how many are needed."""
         from hearts_arena.run import Options, hold
-        from hearts_arena.tournament import pilot_seed
+        from hearts_arena.tournament_plan import pilot_seed
 
         assert self.power is not None
         pilot = replace(planned, deals=PILOT_DEALS, seed=pilot_seed(self.seed), first_id=None, rounds=0)

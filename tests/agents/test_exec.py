@@ -19,7 +19,7 @@ from hearts_agents import AgentError, make
 from hearts_agents.external import agent as exec_agent
 from hearts_agents.external import process
 from hearts_agents.external.agent import ExecAgent, ExecError, Limits
-from hearts_arena.tournament import tournament
+from hearts_arena.tournament_plan import plan_tournament
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.match.play_match import Result, play
 
@@ -359,7 +359,7 @@ def test_the_failures_of_a_program_stand_in_the_standings(tmp_path: Path, capsys
 
 def test_two_agents_of_one_command_have_a_process_each() -> None:
     name = f"exec:{command('is good')}"
-    planned = tournament(Rules(), [name, name], 1)
+    planned = plan_tournament(Rules(), [name, name], 1)
     assert planned.labels == (name, f"{name}#2")
     planned.play(0, 1, planned.seatings)
     first, second = planned.agents

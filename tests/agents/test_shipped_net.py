@@ -15,7 +15,7 @@ from hearts_agents import AgentError, make
 from hearts_agents.net import agent as net_module
 from hearts_agents.net.agent import SHIPPED, Net, NetAgent
 from hearts_agents.net.weights import NetError, NetSpec
-from hearts_arena.duplicate import duplicate_payoffs
+from hearts_arena.duplicate_evaluation import duplicate_payoffs
 from hearts_env import Rules
 from hearts_env.cards import bit
 from hearts_env.executor import EXECUTORS, Executor, using

@@ -12,7 +12,7 @@ from hearts_arena.stats.control_variate import POOL, features
 from hearts_arena.stats.estimates import Estimate, Sums, deals_needed, detectable, holm, p_value
 from hearts_arena.stats.ratings import MISSING
 from hearts_arena.stats.sequential import LEAST, Question, Sequential, UntilError
-from hearts_arena.tournament import tournament
+from hearts_arena.tournament_plan import plan_tournament
 from hearts_env import Rules
 from hearts_env.match.play_match import play
 
@@ -153,7 +153,7 @@ def test_a_question_about_nobody_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("question", ["rule>random", "random>rule"])
 def test_a_tournament_stops_when_it_is_decided_and_counts_no_deal_after_that(question: str, tmp_path) -> None:
-    planned = tournament(Rules(), ["rule", "random"], 2000)
+    planned = plan_tournament(Rules(), ["rule", "random"], 2000)
     outcome = hold(planned, tmp_path, Options(until=question))
     content = outcome.content
     assert outcome.finished
@@ -161,7 +161,7 @@ def test_a_tournament_stops_when_it_is_decided_and_counts_no_deal_after_that(que
     assert content["until"]["verdict"] == ("more" if question == "rule>random" else "less")
     assert LEAST <= content["deals"] < 500
     assert (np.load(tmp_path / "deals.npz")["number"] < content["deals"]).all()
-    again = hold(tournament(Rules(), ["rule", "random"], content["deals"])).content
+    again = hold(plan_tournament(Rules(), ["rule", "random"], content["deals"])).content
     assert again is not None
     assert again["differences"] == content["differences"]
 
@@ -197,7 +197,7 @@ def test_a_control_that_explains_half_of_the_variance_halves_it_and_keeps_the_me
 
 
 def test_a_control_is_reported_beside_the_plain_figure() -> None:
-    content = hold(tournament(Rules(), ["rule", "random"], 60, control="rule")).content
+    content = hold(plan_tournament(Rules(), ["rule", "random"], 60, control="rule")).content
     assert content is not None
     (pair,) = content["differences"]
     assert pair["controlled"]["payoff"] == pytest.approx(pair["payoff"], abs=4 * pair["payoff_se"])
@@ -208,7 +208,7 @@ def test_a_control_is_reported_beside_the_plain_figure() -> None:
 
 
 def rated(**options) -> dict:
-    content = hold(tournament(Rules(), ["random", "rule", "random:1", "random:2"], 60, **options)).content
+    content = hold(plan_tournament(Rules(), ["random", "rule", "random:1", "random:2"], 60, **options)).content
     assert content is not None
     return content["ratings"]
 
@@ -227,7 +227,7 @@ def test_every_rating_puts_the_better_agent_first_with_an_interval_around_it(kin
 
 def test_plackett_luce_of_two_gives_back_the_odds_of_finishing_ahead() -> None:
     pytest.importorskip("choix")
-    planned = tournament(Rules(), ["rule", "random"], 100)
+    planned = plan_tournament(Rules(), ["rule", "random"], 100)
     content = hold(planned).content
     assert content is not None
     lines = content["ratings"]["plackett_luce"]
@@ -241,7 +241,9 @@ def test_plackett_luce_of_two_gives_back_the_odds_of_finishing_ahead() -> None:
 def test_agents_whom_nothing_links_are_rated_all_the_same() -> None:
     pytest.importorskip("choix")
     for deals in (1, 2, 3):
-        planned = tournament(Rules(), ["random", "random:1", "random:2", "random:3"], deals, format="swiss", rounds=1)
+        planned = plan_tournament(
+            Rules(), ["random", "random:1", "random:2", "random:3"], deals, format="swiss", rounds=1
+        )
         content = hold(planned).content
         assert content is not None
         lines = content["ratings"]["plackett_luce"]

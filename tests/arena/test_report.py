@@ -12,7 +12,7 @@ import pytest
 
 from hearts_arena.report.html import html, markdown, write_report
 from hearts_arena.run import hold
-from hearts_arena.tournament import tournament
+from hearts_arena.tournament_plan import plan_tournament
 from hearts_cli import benchmark as benchmark_command
 from hearts_cli.main import main
 from hearts_env import Rules
@@ -20,7 +20,7 @@ from hearts_env import Rules
 
 @pytest.fixture(scope="module")
 def content() -> dict:
-    outcome = hold(tournament(Rules(), ["rule", "random", "random:1", "random:2"], 30))
+    outcome = hold(plan_tournament(Rules(), ["rule", "random", "random:1", "random:2"], 30))
     assert outcome.content is not None
     return {**outcome.content, "command": "hearts tournament a 'b<c>'", "commit": "c0ffee", "versions": {"numpy": "2"}}
 

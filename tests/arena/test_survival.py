@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 from hearts_arena import schedule, workers
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.ledger import LEDGER_NAME, Ledger, LedgerError
 from hearts_arena.run import Options, hold
 from hearts_arena.schedule import Schedule, Sizes
 from hearts_arena.standings import Standings
-from hearts_arena.tournament import Tournament, TournamentError, tournament
+from hearts_arena.tournament_plan import Tournament, TournamentError, plan_tournament
 from hearts_arena.workers import InProcess, Processes, Spec, Task, WorkerLostError
 from hearts_env import Rules
 
@@ -112,9 +112,9 @@ def test_two_processes_cannot_write_one_ledger(tmp_path: Path) -> None:
 
 
 def test_a_chunk_comes_back_from_its_bytes_whole_and_in_part() -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 5)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 5)
     chunk = planned.play(0, 5, planned.seatings, keep_deals=True, records=True)
-    again = Chunk.from_bytes(chunk.to_bytes())
+    again = FinishedDeals.from_bytes(chunk.to_bytes())
     assert again.records == chunk.records
     assert again.to_bytes() == chunk.to_bytes()
     alone = planned.play(0, 3, planned.seatings, keep_deals=True, records=True)
@@ -181,18 +181,18 @@ def test_kill_9_at_random_moments_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_chunks")
 def test_a_tournament_that_goes_on_plays_only_what_is_missing(tmp_path: Path, monkeypatch) -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 40)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 40)
     hold(planned, tmp_path / "calm")
     folder = tmp_path / "broken"
     seen: list[int] = []
     whole = Tournament.play
 
-    def breaks_at_twenty(self: Tournament, first: int, *arguments, **options) -> Chunk:
+    def breaks_at_twenty(self: Tournament, first: int, *arguments, **options) -> FinishedDeals:
         if first >= 20 and len(seen) < 100:
             raise ValueError("gone")
         return whole(self, first, *arguments, **options)
 
-    def counts(self: Tournament, first: int, end: int, *arguments, **options) -> Chunk:
+    def counts(self: Tournament, first: int, end: int, *arguments, **options) -> FinishedDeals:
         seen.extend(range(first, end))
         return whole(self, first, end, *arguments, **options)
 
@@ -211,7 +211,7 @@ def test_a_tournament_that_goes_on_plays_only_what_is_missing(tmp_path: Path, mo
 
 
 def test_a_swiss_that_goes_on_pairs_as_it_would_have(tmp_path: Path) -> None:
-    planned = tournament(Rules(), ["random", "rule", "random:1", "rule"], 40, format="swiss", rounds=3)
+    planned = plan_tournament(Rules(), ["random", "rule", "random:1", "rule"], 40, format="swiss", rounds=3)
     hold(planned, tmp_path / "calm")
     calls = []
 
@@ -241,11 +241,13 @@ def test_a_full_disk_stops_it_with_one_sentence_and_keeps_what_is_finished(tmp_p
 
 
 @pytest.mark.parametrize("call", [1, 3])
-@pytest.mark.parametrize("moment", [(os, "fsync"), (Chunk, "from_bytes"), (Ledger, "append"), (Standings, "add")])
+@pytest.mark.parametrize(
+    "moment", [(os, "fsync"), (FinishedDeals, "from_bytes"), (Ledger, "append"), (Standings, "add")]
+)
 def test_ctrl_c_at_any_moment_counts_all_that_the_ledger_holds(
     moment: tuple[object, str], call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_chunks: None
 ) -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 40)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 40)
     hold(planned, tmp_path / "calm")
     owner, name = moment
     whole, calls = getattr(owner, name), []
@@ -275,7 +277,7 @@ def test_ctrl_c_at_any_moment_counts_all_that_the_ledger_holds(
 def test_processes_give_the_same_as_one_and_a_killed_one_is_replaced(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(schedule, "ALONE_SECONDS", 0.0)
     monkeypatch.setattr(schedule, "MAX_TABLES", 128)
-    planned = tournament(Rules(), ["random", "random:1"], 300)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 300)
     assert hold(planned, tmp_path / "one").finished
     made: list[Processes] = []
     monkeypatch.setattr(workers, "Processes", lambda *given: made.append(Processes(*given)) or made[-1])
@@ -361,9 +363,9 @@ class Unreliable:
 @pytest.mark.parametrize("losses", [0, 1, 3])
 def test_lost_tasks_are_played_again_and_come_out_in_order(losses: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hearts_arena.schedule.time.sleep", lambda seconds: None)
-    planned = tournament(Rules(), ["random", "random:1"], 40)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 40)
     engine = Unreliable(planned, losses)
-    found = list(Schedule(engine).chunks(0, 40, planned.seatings))
+    found = list(Schedule(engine).in_order(0, 40, planned.seatings))
     assert [chunk.first for chunk in found] == sorted({chunk.first for chunk in found})
     assert sum(map(len, found)) == 40
     assert (engine.failed > 0) == (losses > 0)
@@ -373,13 +375,13 @@ def test_lost_tasks_are_played_again_and_come_out_in_order(losses: int, monkeypa
 
 def test_workers_that_are_always_lost_end_it_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hearts_arena.schedule.time.sleep", lambda seconds: None)
-    planned = tournament(Rules(), ["random", "random:1"], 40)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 40)
     with pytest.raises(TournamentError, match="workers were lost"):
-        list(Schedule(Unreliable(planned, 1000)).chunks(0, 40, planned.seatings))
+        list(Schedule(Unreliable(planned, 1000)).in_order(0, 40, planned.seatings))
 
 
 def test_other_processes_are_started_for_what_is_long_and_not_for_what_only_has_to_warm_up() -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 1000)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 1000)
     chunk = planned.play(0, 2, planned.seatings)
 
     def settled(*walls: float) -> bool:
@@ -396,7 +398,7 @@ def test_other_processes_are_started_for_what_is_long_and_not_for_what_only_has_
 
 
 def test_workers_end_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 4)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 4)
     for _ in range(3):
         engine = Processes(Spec.of(planned, keep_deals=False, records=False), 1)
         engine.submit(Task(0, 1, planned.seatings)).result()
@@ -406,12 +408,12 @@ def test_workers_end_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_error_of_an_agent_comes_through_from_another_process() -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 4, games=True)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 4, games=True)
     engine = Processes(Spec.of(planned, keep_deals=False, records=False), 1)
     try:
         with pytest.raises(ValueError, match="lineup"):
             engine.submit(Task(0, 4, np.full((1, 4), 7, np.int16))).result()
-        assert len(Chunk.from_bytes(engine.submit(Task(0, 2, planned.seatings)).result())) == 2
+        assert len(FinishedDeals.from_bytes(engine.submit(Task(0, 2, planned.seatings)).result())) == 2
     finally:
         engine.close()
 
@@ -431,7 +433,7 @@ def test_a_ray_worker_that_is_killed_changes_nothing(tmp_path: Path, monkeypatch
     ray = pytest.importorskip("ray", reason="needs the extra dist")
     monkeypatch.setattr(schedule, "ALONE_SECONDS", 0.0)
     monkeypatch.setattr(schedule, "MAX_TABLES", 128)
-    planned = tournament(Rules(), ["random", "random:1"], 300)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 300)
     hold(planned, tmp_path / "one")
     killed: list[int] = []
 

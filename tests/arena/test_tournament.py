@@ -16,7 +16,7 @@ from hearts_arena.run import Options, hold
 from hearts_arena.schedule import Schedule
 from hearts_arena.standings import Standings
 from hearts_arena.stats.agreement import agreement
-from hearts_arena.tournament import Tournament, TournamentError, deal_ids, named, tournament
+from hearts_arena.tournament_plan import Tournament, TournamentError, deal_ids, named, plan_tournament
 from hearts_arena.workers import InProcess
 from hearts_env import Rules
 from hearts_env.game.compiled_rules import lookup
@@ -30,13 +30,13 @@ from hearts_env.text.replay import replay
 def played(planned: Tournament) -> Standings:
     standings = Standings(planned)
     engine = InProcess(planned, keep_deals=False, records=False)
-    for chunk in Schedule(engine).chunks(0, planned.deals, planned.seatings):
+    for chunk in Schedule(engine).in_order(0, planned.deals, planned.seatings):
         standings.add(chunk)
     return standings
 
 
 def seatings(rules: Rules, agents: int, **options) -> np.ndarray:
-    return tournament(rules, ["random"] * agents, 1, **options).seatings
+    return plan_tournament(rules, ["random"] * agents, 1, **options).seatings
 
 
 def without_times(content: dict) -> dict:
@@ -86,7 +86,7 @@ def test_with_teams_each_agent_plays_a_whole_side() -> None:
 
 
 def test_agents_of_the_same_name_get_labels_of_their_own() -> None:
-    assert tournament(Rules(), ["random", "random:1", "random"], 1).labels == ("random", "random:1", "random#2")
+    assert plan_tournament(Rules(), ["random", "random:1", "random"], 1).labels == ("random", "random:1", "random#2")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_agents_of_the_same_name_get_labels_of_their_own() -> None:
 )
 def test_what_cannot_be_held_is_refused_with_a_sentence(names: list[str], deals: int, seed: int, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        tournament(Rules(), names, deals, seed=seed)
+        plan_tournament(Rules(), names, deals, seed=seed)
 
 
 def test_the_error_of_a_tournament_is_a_value_error() -> None:
@@ -112,14 +112,14 @@ def test_the_error_of_a_tournament_is_a_value_error() -> None:
 
 
 def test_an_agent_under_two_names_is_as_good_as_itself() -> None:
-    for line in played(tournament(Rules(), ["random", "random:1"], 600)).standings:
+    for line in played(plan_tournament(Rules(), ["random", "random:1"], 600)).standings:
         assert line.payoff.se is not None
         assert abs(line.payoff.mean) < 4 * line.payoff.se
         assert line.points.mean == pytest.approx(6.5, abs=0.5)
 
 
 def test_standard_errors_are_over_deal_ids_and_not_over_seatings() -> None:
-    planned = tournament(Rules(), ["random", "random:1"], 50, seed=3)
+    planned = plan_tournament(Rules(), ["random", "random:1"], 50, seed=3)
     ids = np.repeat(deal_ids(3, 0, 50), 6)
     lineup = np.tile(planned.seatings, (50, 1))
     result = play(Rules(), planned.agents, lineup, ids, seed=3)
@@ -136,7 +136,7 @@ def test_standard_errors_are_over_deal_ids_and_not_over_seatings() -> None:
 
 @pytest.mark.parametrize("games", [False, True])
 def test_the_size_of_chunks_changes_nothing(games: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    planned = tournament(Rules(target=26), ["random", "random:1"], 30, games=games, control="random")
+    planned = plan_tournament(Rules(target=26), ["random", "random:1"], 30, games=games, control="random")
     found = []
     for tables in (6, 12, 1000):
         monkeypatch.setattr(schedule, "FIRST_TABLES", tables)
@@ -155,7 +155,7 @@ def test_the_size_of_chunks_changes_nothing(games: bool, monkeypatch: pytest.Mon
 )
 @pytest.mark.parametrize("preset", ["standard", "partnership", "omnibus", "two_player", "three", "five", "seven"])
 def test_payoffs_and_win_shares_add_up_under_every_rules(preset: str, names: list[str]) -> None:
-    planned = tournament(Rules.preset(preset), names, 4)
+    planned = plan_tournament(Rules.preset(preset), names, 4)
     lines = played(planned).standings
     assert sum(line.payoff.mean for line in lines) == pytest.approx(0)
     assert [line.payoff.mean for line in lines] == sorted((line.payoff.mean for line in lines), reverse=True)
@@ -165,7 +165,7 @@ def test_payoffs_and_win_shares_add_up_under_every_rules(preset: str, names: lis
 
 
 def test_the_paired_difference_of_two_agents_is_twice_the_payoff_of_one() -> None:
-    standings = played(tournament(Rules(), ["random", "random:1"], 20))
+    standings = played(plan_tournament(Rules(), ["random", "random:1"], 20))
     best, (difference,) = standings.standings[0], standings.differences
     assert difference.agent == best.agent
     assert difference.payoff.mean == pytest.approx(2 * best.payoff.mean)
@@ -174,7 +174,7 @@ def test_the_paired_difference_of_two_agents_is_twice_the_payoff_of_one() -> Non
 
 
 def test_every_pair_at_one_table_is_compared() -> None:
-    standings = played(tournament(Rules(), ["random"] * 4, 10))
+    standings = played(plan_tournament(Rules(), ["random"] * 4, 10))
     order = [line.agent for line in standings.standings]
     assert len(standings.differences) == 6
     for pair in standings.differences:
@@ -184,7 +184,7 @@ def test_every_pair_at_one_table_is_compared() -> None:
 
 
 def test_games_count_final_scores_and_every_deal() -> None:
-    planned = tournament(Rules(target=30), ["random", "random:1"], 3, games=True)
+    planned = plan_tournament(Rules(target=30), ["random", "random:1"], 3, games=True)
     lines = played(planned).standings
     assert sum(line.win_share.mean for line in lines) * 2 == pytest.approx(1)
     assert lines[0].seat_deals > 3 * 6 * 2
@@ -192,7 +192,7 @@ def test_games_count_final_scores_and_every_deal() -> None:
 
 
 def test_one_deal_has_no_standard_error() -> None:
-    assert played(tournament(Rules(), ["random", "random:1"], 1)).standings[0].payoff.se is None
+    assert played(plan_tournament(Rules(), ["random", "random:1"], 1)).standings[0].payoff.se is None
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_one_deal_has_no_standard_error() -> None:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("tournament")
-    planned = tournament(Rules(moon="add", target=40), ["random", "random"], 12, seed=2, games=True)
+    planned = plan_tournament(Rules(moon="add", target=40), ["random", "random"], 12, seed=2, games=True)
     outcome = hold(planned, folder, Options(records=True))
     assert outcome.content is not None
     return folder, planned, outcome.content
@@ -253,7 +253,7 @@ def test_every_record_replays_and_names_who_sat_where(written) -> None:
 
 def test_parquet_holds_the_same_deals_as_deals_npz(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    hold(tournament(Rules(), ["random", "random:1"], 20), tmp_path, Options(parquet=True))
+    hold(plan_tournament(Rules(), ["random", "random:1"], 20), tmp_path, Options(parquet=True))
     table, deals = parquet.read_table(tmp_path / "deals.parquet"), np.load(tmp_path / "deals.npz")
     for name in set(deals.files) - {"agents", "rules"}:
         assert table[name].to_pylist() == deals[name].tolist()
@@ -284,17 +284,17 @@ def test_orders_seat_everyone_next_to_everyone() -> None:
 
 
 def test_a_ladder_seats_each_alone_with_the_same_field() -> None:
-    planned = tournament(Rules(), ["random:1", "random:2"], 1, format="ladder", field=["random"])
+    planned = plan_tournament(Rules(), ["random:1", "random:2"], 1, format="ladder", field=["random"])
     assert planned.labels == ("random:1", "random:2", "random")
     rows = planned.seatings
     assert len(rows) == 8
     assert {tuple(sorted(row)) for row in rows.tolist()} == {(0, 2, 2, 2), (1, 2, 2, 2)}
-    mixed = tournament(Rules(), ["rule"], 1, format="ladder", field=["random", "random", "rule"])
+    mixed = plan_tournament(Rules(), ["rule"], 1, format="ladder", field=["random", "random", "rule"])
     assert mixed.seatings[0].tolist() == [0, 1, 1, 2]
 
 
 def test_entrants_of_a_ladder_are_compared_on_the_same_deals_though_they_never_meet() -> None:
-    planned = tournament(Rules(), ["rule", "random:1"], 40, format="ladder", field=["random"])
+    planned = plan_tournament(Rules(), ["rule", "random:1"], 40, format="ladder", field=["random"])
     difference = played(planned).differences[0]
     assert (difference.agent, difference.other) == ("rule", "random:1")
     lines = {line.agent: line.payoff.mean for line in played(planned).standings}
@@ -304,7 +304,7 @@ def test_entrants_of_a_ladder_are_compared_on_the_same_deals_though_they_never_m
 
 def test_a_swiss_lets_neighbours_meet_and_nobody_twice() -> None:
     names = ["random", "rule", "random:1", "rule", "random:2"]
-    outcome = hold(tournament(Rules(), names, 40, format="swiss", rounds=4))
+    outcome = hold(plan_tournament(Rules(), names, 40, format="swiss", rounds=4))
     content = outcome.content
     assert content is not None
     met = [frozenset(name for name, _ in meeting["seats"]) for meeting in content["meetings"]]
@@ -331,13 +331,13 @@ def test_a_swiss_lets_neighbours_meet_and_nobody_twice() -> None:
 def test_a_format_that_does_not_fit_is_refused_with_a_sentence(options: dict, sentence: str) -> None:
     rules = options.pop("rules", Rules())
     with pytest.raises((DesignError, TournamentError), match=sentence):
-        tournament(rules, ["random", "random:1"], 10, **options)
+        plan_tournament(rules, ["random", "random:1"], 10, **options)
 
 
 @pytest.mark.parametrize("players", range(2, 8))
 @pytest.mark.parametrize("options", [{"splits": True}, {"format": "table"}, {"format": "ladder", "field": ["random"]}])
 def test_every_design_gives_each_agent_every_seat_equally_often(players: int, options: dict) -> None:
-    planned = tournament(Rules(num_players=players), ["random"] * 7, 1, **options)
+    planned = plan_tournament(Rules(num_players=players), ["random"] * 7, 1, **options)
     rows = planned.seatings
     assert len({tuple(row) for row in rows.tolist()}) == len(rows)
     for agent in range(planned.entrants):
@@ -346,7 +346,7 @@ def test_every_design_gives_each_agent_every_seat_equally_often(players: int, op
 
 
 def test_named_deal_ids_are_played_as_named(tmp_path: Path) -> None:
-    hold(tournament(Rules(), ["random", "random:1"], 3, first_id=81723), tmp_path)
+    hold(plan_tournament(Rules(), ["random", "random:1"], 3, first_id=81723), tmp_path)
     assert np.unique(np.load(tmp_path / "deals.npz")["deal_id"]).tolist() == [81723, 81724, 81725]
 
 
@@ -360,7 +360,7 @@ def test_a_path_stands_for_the_network_there(tmp_path: Path) -> None:
 
 
 def same(names: list[str], deals: int = 10, **options) -> list[list[str]]:
-    content = hold(tournament(Rules(), names, deals, **options)).content
+    content = hold(plan_tournament(Rules(), names, deals, **options)).content
     assert content is not None
     return [found["agents"] for found in content["identical"]]
 
@@ -376,7 +376,7 @@ def test_agents_that_differ_are_not_reported() -> None:
 
 
 def test_agreement_is_one_with_oneself_and_counts_only_open_decisions() -> None:
-    found = agreement(tournament(Rules(), ["rule", "random"], 5))
+    found = agreement(plan_tournament(Rules(), ["rule", "random"], 5))
     assert found.shares.diagonal().tolist() == [1.0, 1.0]
     assert 0.1 < found.shares[0, 1] < 0.9
     assert found.decisions > 500
@@ -387,7 +387,7 @@ def test_agreement_is_one_with_oneself_and_counts_only_open_decisions() -> None:
 
 
 def test_meetings_tell_each_split_apart() -> None:
-    content = hold(tournament(Rules(), ["rule", "random"], 10, splits=True)).content
+    content = hold(plan_tournament(Rules(), ["rule", "random"], 10, splits=True)).content
     assert content is not None
     assert [meeting["seats"] for meeting in content["meetings"]] == [
         [["rule", 1], ["random", 3]],
@@ -401,7 +401,7 @@ def test_meetings_tell_each_split_apart() -> None:
 
 
 def test_points_seats_and_moons_add_up() -> None:
-    planned = tournament(Rules(), ["rule", "random"], 30)
+    planned = plan_tournament(Rules(), ["rule", "random"], 30)
     standings = played(planned)
     content = to_json(standings)
     for line in content["agents"]:

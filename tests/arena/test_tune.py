@@ -13,7 +13,7 @@ import pytest
 
 from hearts_agents.rule.weights import Weights, WeightsError, limits, load
 from hearts_arena import tune as tuner
-from hearts_arena.tune import Options, duel, space, tune
+from hearts_arena.tune import TuneOptions, duel, space, tune
 from hearts_env.executor import using
 from hearts_env.game.rules import Rules
 
@@ -52,7 +52,7 @@ def test_tuning_repairs_a_weight_that_is_far_off(tmp_path: Path) -> None:
     start, out = tmp_path / "start.json", tmp_path / "out.json"
     start.write_text(json.dumps({"tempo": -12.0}))
     few = {"minutes": 0.15, "deals": 24, "check_deals": 60, "check_every": 3}
-    found = tune(Options(out, start=start, only=("tempo",), **few))
+    found = tune(TuneOptions(out, start=start, only=("tempo",), **few))
     assert found.tempo > -12.0
     assert load(out) == found
 
@@ -63,7 +63,7 @@ def test_tuning_that_is_interrupted_keeps_the_best_so_far(tmp_path: Path, monkey
 
     monkeypatch.setattr(tuner, "duel", interrupted)
     out = tmp_path / "out.json"
-    assert tune(Options(out)) == Weights()
+    assert tune(TuneOptions(out)) == Weights()
     assert load(out) == Weights()
 
 

@@ -272,7 +272,7 @@ def test_the_deals_until_an_agent_fails_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from hearts_arena import schedule
-    from hearts_arena.tournament import Tournament
+    from hearts_arena.tournament_plan import Tournament
 
     whole = Tournament.play
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hearts_arena.duplicate import TRAINING_IDS
+from hearts_arena.duplicate_evaluation import TRAINING_IDS
 from hearts_train.learn.deals import drawn_ids
 
 

@@ -21,7 +21,7 @@ import safetensors.numpy  # noqa: E402
 from hearts_agents import make  # noqa: E402
 from hearts_agents.net.weights import Floats, NetError, read_tensors  # noqa: E402
 from hearts_agents.win_chance import win_chance  # noqa: E402
-from hearts_arena.duplicate import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error  # noqa: E402
+from hearts_arena.duplicate_evaluation import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error  # noqa: E402
 from hearts_arena.formats import lineups  # noqa: E402
 from hearts_cli.main import main  # noqa: E402
 from hearts_env import Rules  # noqa: E402

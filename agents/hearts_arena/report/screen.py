@@ -15,7 +15,7 @@ from hearts_arena.report.console import console
 
 if TYPE_CHECKING:
     from hearts_arena.standings import Standings
-    from hearts_arena.tournament import Tournament
+    from hearts_arena.tournament_plan import Tournament
 
 _REDRAW_S = 0.5
 _MOST_PAIRS = 15

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_arena.tournament import Tournament
+from hearts_arena.tournament_plan import Tournament
 from hearts_env.cards import Ints
 from hearts_env.game.view import View
 from hearts_env.match.agent import Agent

@@ -1,7 +1,7 @@
 """Means over deal ids with standard errors, bootstrap intervals, p-values and power.
 
 Everything is a ratio of two weighted sums of the same columns, of which each deal id adds one row of whole numbers.
-Sums of whole numbers are exact, so that neither the size nor the order of chunks can matter, and memory does not grow
+Sums of whole numbers are exact, so that neither the size nor the order of tasks can matter, and memory does not grow
 with the deals.
 """
 

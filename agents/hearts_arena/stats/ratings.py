@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import Seatings, compositions, swiss
 from hearts_arena.standings import Standings
 from hearts_arena.stats.estimates import Floats
-from hearts_arena.tournament import Tournament
+from hearts_arena.tournament_plan import Tournament
 
 ELO = 400 / math.log(10)
 """Points on Elo's scale for one unit of a log-strength: 400 points are odds of ten to one."""
@@ -85,14 +85,14 @@ class Online:
 
         self._model = PlackettLuce()
 
-    def add(self, chunk: Chunk) -> None:
-        """Rate the deal ids of a chunk.  Changes this object."""
-        for company, where in compositions(chunk.seatings, len(self.tournament.agents)).items():
+    def add(self, finished: FinishedDeals) -> None:
+        """Rate the deal ids of a finished.  Changes this object."""
+        for company, where in compositions(finished.seatings, len(self.tournament.agents)).items():
             agents = [agent for agent, _ in company]
             if len(agents) < 2:
                 continue
-            sits = [chunk.seatings[where] == agent for agent in agents]
-            points = np.stack([chunk.points[:, where][:, mine].mean(axis=1) for mine in sits], axis=1)
+            sits = [finished.seatings[where] == agent for agent in agents]
+            points = np.stack([finished.points[:, where][:, mine].mean(axis=1) for mine in sits], axis=1)
             for row in np.round(points, 6).tolist():
                 teams = [[self._of(agent)] for agent in agents]
                 for agent, (rating,) in zip(agents, self._model.rate(teams, ranks=row), strict=True):

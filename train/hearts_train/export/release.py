@@ -18,7 +18,7 @@ import tyro
 
 from hearts_agents.net.agent import SHIPPED, Net, NetAgent
 from hearts_agents.net.weights import NetError, NetSpec, read_tensors, weights_file
-from hearts_arena.duplicate import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error
+from hearts_arena.duplicate_evaluation import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env import Rules
 from hearts_env.cards import Ints

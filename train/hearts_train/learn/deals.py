@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hearts_arena.duplicate import TRAINING_IDS
+from hearts_arena.duplicate_evaluation import TRAINING_IDS
 from hearts_env.cards import Ints
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.scoring import is_over

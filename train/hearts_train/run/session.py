@@ -16,7 +16,7 @@ from torch import Tensor
 
 from hearts_agents.net.agent import weights_of
 from hearts_agents.net.weights import read_tensors, weights_file
-from hearts_arena.duplicate import mean_and_error
+from hearts_arena.duplicate_evaluation import mean_and_error
 from hearts_arena.interrupt import stop_requests
 from hearts_arena.provenance import commit, machine, versions
 from hearts_train.learn.opponents import opponents_now, past_file

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hearts_agents.net.agent import Net, NetAgent
-from hearts_arena.duplicate import duplicate_payoffs
+from hearts_arena.duplicate_evaluation import duplicate_payoffs
 from hearts_env.game.rules import Rules
 from hearts_train.learn.parameters import state_size
 from hearts_train.ppo import Learner

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hearts_agents.external.agent import Limits
 from hearts_agents.registry import AGENTS, make
 from hearts_arena import formats
-from hearts_arena.finished_deals import Chunk
+from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import Format, Seatings
 from hearts_arena.stats import control_variate
 from hearts_env.cards import Ints
@@ -144,7 +144,7 @@ class Tournament:
 
     def play(
         self, first: int, end: int, seatings: Seatings, *, keep_deals: bool = False, records: bool = False
-    ) -> Chunk:
+    ) -> FinishedDeals:
         """Play these deal ids in these seatings.
 
         keep_deals: give out the deals themselves too; records: and as records.  Raises what `match.play` raises.
@@ -163,7 +163,7 @@ class Tournament:
             tables=MAX_TABLES,
             on_deals=kept.append if keep_deals or records else None,
         )
-        return Chunk(
+        return FinishedDeals(
             first=first,
             seatings=seatings,
             points=result.points.astype(np.int32).reshape(*shape, -1),
@@ -214,7 +214,7 @@ class Tournament:
         return "".join(lines[row] for row in _in_order(kept))
 
 
-def tournament(
+def plan_tournament(
     rules: Rules, names: Sequence[str], deals: int, *, field: Sequence[str] = (), **options: Any
 ) -> Tournament:
     """The tournament of the agents of these names; a path stands for the network there.

@@ -1,4 +1,4 @@
-"""How good an agent is: duplicate matches against another one."""
+"""Duplicate evaluation: the payoff of an agent against another on the same deals, with its standard error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents import make
-from hearts_arena.formats import lineups
+from hearts_arena.formats import Seatings, lineups
 from hearts_env.cards import Ints
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import payoff
@@ -18,8 +18,6 @@ from hearts_env.match.play_match import Result, play
 
 TRAINING_IDS = 1 << 62
 """Deal ids of training start here: those below, of people and evaluations, are fresh to every network."""
-
-
 Samples = NDArray[np.float64]
 
 
@@ -30,7 +28,7 @@ def fresh_ids(size: int, *seed: int) -> Ints:
 
 @dataclass(frozen=True)
 class Payoff:
-    """How one agent does among others, in points a deal."""
+    """The payoff of one agent among others, in points a deal."""
 
     agent: str
     other: str
@@ -83,7 +81,15 @@ def duplicate_payoffs(
     opponent: if a name, as `hearts_agents.make` takes it.  seats: as in `hearts_arena.formats.lineups`.  One id
     is one sample: it is played once in every lineup.
     """
-    result = _met(rules, agent, opponent, deal_ids, seats)
+    return payoffs_in(lineups(rules.num_players, seats), rules, agent, opponent, deal_ids)
+
+
+def payoffs_in(turns: Ints | Seatings, rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints) -> Samples:
+    """The payoff of `agent` for each deal id, float64 [K]: mean of its seats, over the lineups `turns`.
+
+    turns: integers [S, P], 0 where `agent` sits and 1 where the opponent does.
+    """
+    result = _met(turns, rules, agent, opponent, deal_ids)
     mine = result.lineup == 0
     of_agent = np.where(mine, payoff(lookup(rules), result.points), 0).sum(axis=1) / mine.sum(axis=1)
     return _by_id(of_agent, deal_ids)
@@ -96,16 +102,20 @@ def duplicate_wins(
 
     Otherwise as `duplicate_payoffs`.
     """
-    result = _met(rules, agent, opponent, deal_ids, seats, games=True)
+    result = _met(lineups(rules.num_players, seats), rules, agent, opponent, deal_ids, games=True)
     share = (result.winners & (result.lineup == 0)).sum(axis=1) / result.winners.sum(axis=1)
     return _by_id(share, deal_ids)
 
 
 def _met(
-    rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None, games: bool = False
+    turns: Ints | Seatings,
+    rules: Rules,
+    agent: Agent,
+    opponent: Agent | str,
+    deal_ids: Ints,
+    games: bool = False,
 ) -> Result:
     """Both agents on every deal id in every lineup."""
-    turns = lineups(rules.num_players, seats)
     lineup = np.tile(turns, (len(deal_ids), 1))
     both = [agent, make(opponent) if isinstance(opponent, str) else opponent]
     return play(rules, both, lineup, np.repeat(deal_ids, len(turns)), games=games)
