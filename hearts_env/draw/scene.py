@@ -8,6 +8,7 @@ import numpy as np
 
 from hearts_env.cards import NO_CARD, cards_in
 from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.rulebook import relative
 from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View, view
 from hearts_env.text.render import headline
@@ -59,7 +60,7 @@ def _scene(seen: View, row: int, shown: list[tuple[int, int]]) -> Scene:
     seats, me = seen.lookup.num_players, int(seen.seat[row])
     places = []
     for seat in range(seats):
-        at = (seat - me) % seats
+        at = relative(seats, seat, me)
         cards, picks = shown[at]
         trick = int(seen.played[row, at] & seen.table[row])
         held = seen.lookup.hand_size - int(seen.played[row, at]).bit_count()

@@ -8,22 +8,20 @@ from numpy.typing import NDArray
 from hearts_env.cards import MOON_CHOICES, NO_CARD, NUM_CARDS, Bools, Ints, Sets
 from hearts_env.fast.jit import Number, at, bit, count, inner, kernel, nth, wide, zeros_below
 from hearts_env.fast.step import (
-    NO_TRICK,
     Game,
-    begin_play,
+    collect,
+    course_at,
+    end_pass,
     follow,
     follow_cards,
     lead,
-    next_seat,
-    opening_limit,
-    pass_cards,
-    put_trick,
-    shown_void,
-    trick_at,
+    lead_cards,
+    pick_at,
+    put_course,
 )
 from hearts_env.game.engine import CARD_BITS, GOLDEN, mix
 from hearts_env.game.random_play import FRACTION_BITS, decision_key, fraction
-from hearts_env.game.rulebook import breaks, legal_lead
+from hearts_env.game.rulebook import legal_picks
 from hearts_env.game.state import MOON, PASS, PLAY, State
 
 _BUCKETS = 32
@@ -92,7 +90,7 @@ def choose_at(rest: Number, uniform: Number) -> Number:
     return nth(rest, np.int64(uniform * count(rest)))
 
 
-# -- random play: the same play, with what changes from card to card in registers --------------------------------------
+# -- random play -------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -128,63 +126,38 @@ def choose_whole(cards: Number, number: Number) -> Number:
 @inner
 def _pick_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt: Number) -> int:
     """Pick random cards at table n for as long as one of `seats`, bool [P], is to pick; return how many."""
-    hands, picks = tables.hands[n], tables.picks[n]
-    begin, turn = wide(tables.count[n]), wide(tables.turn[n])
-    place, end = begin, game.num_players * game.pass_count
-    while place < end and seats[at(turn)]:
-        picked = picks[at(turn)]
-        picks[at(turn)] = picked | bit(_random_member(hands[at(turn)] & ~picked, key, salt, PASS, place, turn))
-        place += 1
-        turn = next_seat(game, turn)
-    tables.count[n], tables.turn[n] = place, turn
-    if place == end:
-        pass_cards(game, tables, n)
-        begin_play(game, tables, n)
-    made: int = place - begin
+    made, last = 0, False
+    while not last and seats[at(tables.turn[n])]:
+        turn = wide(tables.turn[n])
+        actions = legal_picks(tables.hands[n, at(turn)], tables.picks[n, at(turn)])
+        last = pick_at(game, tables, n, _random_member(actions, key, salt, PASS, tables.count[n], turn))
+        made += 1
+    if last:
+        end_pass(game, tables, n)
     return made
 
 
 @inner
 def _play_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt: Number) -> int:
-    """Play random cards at table n for as long as one of `seats`, bool [P], is to play; return how many."""
-    hands, plays = tables.hands[n], tables.plays[n]
-    begin, turn = wide(tables.count[n]), wide(tables.turn[n])
-    voids, broken = wide(tables.voids[n]), -wide(tables.broken[n])
-    trick = trick_at(game, tables, n)
-    place, trick_no = begin, begin // game.num_players
-    opening = opening_limit(game, tables, n) if place == 0 else wide(0)
-    while place < game.num_plays and seats[at(turn)]:
+    """Play random cards at table n for as long as one of `seats`, bool [P], is to play; return how many.
+
+    Trick by trick, so that it is known of each card whether it leads and whether it may end the trick.
+    """
+    hands, course = tables.hands[n], course_at(game, tables, n)
+    begin, trick_no = course.count, course.count // game.num_players
+    while course.count < game.num_plays and seats[at(course.turn)]:
         end = (trick_no + 1) * game.num_players
-        if trick.suit == 0:
-            hand = hands[at(turn)]
-            action = _random_member(legal_lead(game.play, hand, broken, opening), key, salt, PLAY, place, turn)
-            hands[at(turn)] = hand ^ bit(action)
-            plays[at(place)] = action
-            trick = lead(game, turn, action)
-            broken |= breaks(game.play, bit(action), 0)
-            opening = wide(0)
-            place += 1
-            turn = next_seat(game, turn)
-        while place < end and seats[at(turn)]:
-            hand = hands[at(turn)]
-            actions = follow_cards(game, hand, trick.suit, trick_no == 0)
-            action = _random_member(actions, key, salt, PLAY, place, turn)
-            hands[at(turn)] = hand ^ bit(action)
-            plays[at(place)] = action
-            trick = follow(game, trick, turn, action)
-            voids |= shown_void(trick, turn, action)
-            if broken == 0:
-                broken = breaks(game.play, bit(action), trick.suit)
-            place += 1
-            turn = next_seat(game, turn)
-        if place == end:
-            turn = trick.best_seat
-            tables.taken[n, at(turn)] |= trick.cards
-            trick = NO_TRICK
+        if course.suit == 0:
+            actions = lead_cards(game, hands[at(course.turn)], course.broken, course.count)
+            action = _random_member(actions, key, salt, PLAY, course.count, course.turn)
+            course = lead(game, tables, n, course, action)
+        while course.count < end and seats[at(course.turn)]:
+            actions = follow_cards(game, hands[at(course.turn)], course.suit, trick_no == 0)
+            action = _random_member(actions, key, salt, PLAY, course.count, course.turn)
+            course = follow(game, tables, n, course, action)
+        if course.count == end:
+            course = collect(game, tables, n, course)
             trick_no += 1
-            if place != game.num_plays:
-                tables.leaders[n, at(trick_no)] = turn
-    tables.count[n], tables.turn[n], tables.voids[n], tables.broken[n] = place, turn, voids, broken != 0
-    put_trick(tables, n, trick)
-    made: int = place - begin
+    put_course(tables, n, course)
+    made: int = course.count - begin
     return made

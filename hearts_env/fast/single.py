@@ -54,7 +54,8 @@ class OneTable:
         if self._compiled is not None:
             self._compiled.step(action)
         elif phase == PASS:
-            pick_at(self._game, self.numbers, 0, action)
+            if pick_at(self._game, self.numbers, 0, action):
+                engine.end_pass(self.lookup, self.state, engine.ALL)
         elif phase == MOON:
             engine.score(self.lookup, self.state, engine.ALL, np.array([action]))
         elif phase == PLAY and play_at(self._game, self.numbers, 0, action):

@@ -16,17 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import (
-    ADD,
-    ALL_CARDS,
-    CLUBS,
     MOON_CHOICES,
     NO_CARD,
     NO_SEAT,
     NO_SUIT,
     NUM_ACTIONS,
     NUM_CARDS,
-    NUM_SUITS,
-    SUBTRACT,
     Bools,
     Ints,
     Sets,
@@ -34,21 +29,31 @@ from hearts_env.cards import (
 from hearts_env.fast.jit import Number, at, bit, inner, kernel, wide
 from hearts_env.game.compiled_rules import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
 from hearts_env.game.rulebook import (
-    automatic_choice,
+    all_of,
+    asked,
     breaks,
     deal_points,
-    empty,
-    everything,
+    exchanged,
+    first_leader,
+    giver,
+    in_first_trick,
     is_over,
     legal_follow,
     legal_lead,
-    less,
+    legal_picks,
+    next_seat,
+    off_suit,
+    opening_leads,
+    pass_offset,
     plain_points,
     reached,
     reset_exact,
     select,
     shooter,
     shoots,
+    unasked_choice,
+    void_shown,
+    wins,
 )
 from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
 
@@ -58,19 +63,14 @@ _arrays_of = attrgetter(*_ARRAYS)
 
 
 class Game(NamedTuple):
-    """A Lookup as kernels take it: see there."""
+    """The fields of a Lookup that kernels need, as they take them."""
 
     play: PlayMasks
     score: ScoreNumbers
     num_players: int
     hand_size: int
     num_plays: int
-    pass_count: int
-    opening_limit: int
-    lowest_club_leads: bool
-    moon_chosen: bool
-    moon_automatic: bool
-    moon_action: int
+    num_picks: int
     deck: int
     bonus: int
     deck_cards: Ints
@@ -92,12 +92,7 @@ def game(lookup: Lookup) -> Game:
         num_players=lookup.num_players,
         hand_size=lookup.hand_size,
         num_plays=lookup.num_plays,
-        pass_count=lookup.pass_count,
-        opening_limit=lookup.opening_limit,
-        lowest_club_leads=lookup.rules.first_leader == "lowest_club",
-        moon_chosen=lookup.rules.moon == "choice",
-        moon_automatic=lookup.rules.moon == "auto",
-        moon_action=SUBTRACT if lookup.rules.moon == "subtract" else ADD,
+        num_picks=lookup.num_picks,
         deck=lookup.deck,
         bonus=lookup.bonus,
         deck_cards=lookup.deck_cards,
@@ -117,7 +112,7 @@ def tables(state: State) -> State:
 
 
 def some_tables(state: State, rows: slice) -> State:
-    """The same of some tables."""
+    """The arrays of some tables of a State as kernels take them."""
     if rows.stop - rows.start == len(state):
         return tables(state)
     return cast(State, Tables._make(array[rows] for array in _arrays_of(state)))
@@ -152,7 +147,7 @@ def deal_at(game: Game, tables: State, n: int, hands: Sets) -> None:
     tables.shooter[n] = NO_SEAT
     tables.choice[n] = NO_CARD
     tables.broken[n] = False
-    if offset_of(game, tables.deal_no[n]) == 0:
+    if pass_offset(game.pass_offsets, tables.deal_no[n]) == 0:
         begin_play(game, tables, n)
 
 
@@ -177,42 +172,28 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
     turn = at(tables.turn[n])
     hand = tables.hands[n, turn]
     if phase == PASS:
-        return hand & ~tables.picks[n, turn]
-    played = tables.count[n]
-    opening = opening_limit(game, tables, n) if played == 0 else 0
-    suit = game.suit_sets[tables.led[n]]
-    return legal_cards(game, hand, suit, played < game.num_players, -int(tables.broken[n]), opening)
+        return legal_picks(hand, tables.picks[n, turn])
+    count, suit = wide(tables.count[n]), game.suit_sets[tables.led[n]]
+    if suit == 0:
+        return lead_cards(game, hand, -int(tables.broken[n]), count)
+    return follow_cards(game, hand, suit, in_first_trick(game.play, count) != 0)
 
 
 @inner
-def legal_cards(game: Game, hand: Number, suit: Number, first: bool, broken: Number, opening: Number) -> Number:
-    """What may be played from a hand.  suit: the set of the suit led, 0 for a lead.  first: is it the first trick?"""
-    if suit == 0:
-        return legal_lead(game.play, hand, broken, opening)
-    return follow_cards(game, hand, suit, first)
+def lead_cards(game: Game, hand: Number, broken: Number, count: Number) -> Number:
+    """What may be led from a hand.  count: the cards played."""
+    if count == 0:
+        return legal_lead(game.play, hand, broken, opening_leads(game.play, hand, ALL_ONES))
+    return legal_lead(game.play, hand, broken, 0)
 
 
 @inner
 def follow_cards(game: Game, hand: Number, suit: Number, first: bool) -> Number:
-    """What may be played from a hand once a suit is led."""
+    """What may be played from a hand once a suit is led.  first: is it the first trick?"""
+    # Two constants, so that later tricks leave out what only the first one bars.
     if first:
         return legal_follow(game.play, hand, suit, ALL_ONES)
     return legal_follow(game.play, hand, suit, 0)
-
-
-@inner
-def opening_limit(game: Game, tables: State, n: int) -> Number:
-    """What the very first lead at table n is limited to; 0 for no limit."""
-    return opening_card(game, tables, n) if game.opening_limit == ALL_ONES else game.opening_limit
-
-
-@inner
-def opening_card(game: Game, tables: State, n: int) -> Number:
-    """The lowest club that any seat of table n holds, as a set."""
-    clubs: Number = 0
-    for seat in range(game.num_players):
-        clubs |= tables.hands[n, seat] & CLUBS
-    return clubs & -clubs
 
 
 # -- step --------------------------------------------------------------------------------------------------------------
@@ -244,7 +225,8 @@ def step_at(game: Game, tables: State, n: int, action: Number) -> bool:
     """Carry out a legal action at table n, whose deal is not over; is it now for `finish` to end the deal?"""
     phase = tables.phase[n]
     if phase == PASS:
-        pick_at(game, tables, n, action)
+        if pick_at(game, tables, n, action):
+            end_pass(game, tables, n)
         return False
     if phase == PLAY:
         return play_at(game, tables, n, action)
@@ -252,147 +234,123 @@ def step_at(game: Game, tables: State, n: int, action: Number) -> bool:
     return True
 
 
-class Trick(NamedTuple):
-    """The trick that is being played, as numbers of 64 bits."""
+class Course(NamedTuple):
+    """What changes from card to card at one table, as numbers of 64 bits: a loop over cards keeps it in registers."""
 
+    turn: Number
+    count: Number
+    voids: Number
+    broken: Number
+    """All ones once hearts are broken."""
     led: Number
     suit: Number
     """The set of the suit led, or 0."""
     best: Number
     best_seat: Number
-    beaters: Number
-    """The set of the cards that would win."""
-    cards: Number
+    table: Number
     """The set of those on the table."""
 
 
-NO_TRICK = Trick(NO_SUIT, 0, NO_CARD, NO_SEAT, ALL_CARDS, 0)
-"""Before a lead."""
-
-
 @inner
-def trick_at(game: Game, tables: State, n: int) -> Trick:
-    """The trick at table n."""
+def course_at(game: Game, tables: State, n: int) -> Course:
+    """The Course of table n."""
+    turn, count, voids, broken = tables.turn[n], tables.count[n], tables.voids[n], tables.broken[n]
     led, best, best_seat = wide(tables.led[n]), wide(tables.best[n]), wide(tables.best_seat[n])
-    return Trick(led, game.suit_sets[led], best, best_seat, game.beats[best], tables.table[n])
+    suit, table = game.suit_sets[led], tables.table[n]
+    # By position: where Python runs this for one table, names would take as long as all the rest.
+    return Course(wide(turn), wide(count), wide(voids), -int(broken), led, suit, best, best_seat, table)
 
 
 @inner
-def put_trick(tables: State, n: int, trick: Trick) -> None:
-    """Make it the trick at table n."""
-    tables.led[n], tables.best[n], tables.best_seat[n] = trick.led, trick.best, trick.best_seat
-    tables.table[n] = trick.cards
+def put_course(tables: State, n: int, course: Course) -> None:
+    """Make it the Course of table n."""
+    tables.turn[n], tables.count[n] = course.turn, course.count
+    tables.voids[n], tables.broken[n] = course.voids, course.broken != 0
+    tables.led[n], tables.best[n], tables.best_seat[n] = course.led, course.best, course.best_seat
+    tables.table[n] = course.table
 
 
 @inner
-def with_card(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
-    """The trick, and the card that seat `turn` plays to it."""
-    return lead(game, turn, action) if trick.suit == 0 else follow(game, trick, turn, action)
+def play_card(game: Game, tables: State, n: int, course: Course, action: Number) -> Course:
+    """The seat to act plays a card; if it ends the trick, its winner captures that."""
+    course = lead(game, tables, n, course, action) if course.suit == 0 else follow(game, tables, n, course, action)
+    return collect(game, tables, n, course) if game.trick_ends[at(course.count)] else course
 
 
 @inner
-def lead(game: Game, turn: Number, action: Number) -> Trick:
-    """A trick with its first card."""
-    led = wide(game.suit[at(action)])
-    return Trick(led, game.suit_sets[led], action, turn, game.beats[at(action)], bit(action))
+def lead(game: Game, tables: State, n: int, course: Course, action: Number) -> Course:
+    """The seat to act leads a card."""
+    turn, card = course.turn, bit(action)
+    tables.hands[n, at(turn)] ^= card
+    tables.plays[n, at(course.count)] = action
+    left, led, broken = next_seat(game.num_players, turn), wide(game.suit[at(action)]), breaks(game.play, card, 0)
+    suit = game.suit_sets[led]
+    return Course(left, course.count + 1, course.voids, course.broken | broken, led, suit, action, turn, card)
 
 
 @inner
-def follow(game: Game, trick: Trick, turn: Number, action: Number) -> Trick:
-    """A trick with one more card."""
-    card = bit(action)
+def follow(game: Game, tables: State, n: int, course: Course, action: Number) -> Course:
+    """The seat to act plays a card to a trick that has begun."""
+    turn, card = course.turn, bit(action)
+    tables.hands[n, at(turn)] ^= card
+    tables.plays[n, at(course.count)] = action
     # By masks where a branch would be a guess.
-    wins = ~empty(trick.beaters & card)
-    best, best_seat = select(wins, action, trick.best), select(wins, turn, trick.best_seat)
-    beaters = select(wins, game.beats[at(action)], trick.beaters)
-    return Trick(trick.led, trick.suit, best, best_seat, beaters, trick.cards | card)
+    won, off = wins(game.beats[at(course.best)], card), off_suit(card, course.suit)
+    voids = course.voids | void_shown(turn, course.led, off)
+    broken = course.broken | breaks(game.play, card, off)
+    best, best_seat = select(won, action, course.best), select(won, turn, course.best_seat)
+    left, table = next_seat(game.num_players, turn), course.table | card
+    return Course(left, course.count + 1, voids, broken, course.led, course.suit, best, best_seat, table)
 
 
 @inner
-def shown_void(trick: Trick, turn: Number, action: Number) -> Number:
-    """The bit of `State.voids` that a card played to this trick sets, or 0.  trick: with the card."""
-    return empty(bit(action) & trick.suit) & bit(NUM_SUITS * turn + trick.led)
+def collect(game: Game, tables: State, n: int, course: Course) -> Course:
+    """The winner captures the trick and leads the next one."""
+    winner, count = course.best_seat, course.count
+    tables.taken[n, at(winner)] |= course.table
+    if count != game.num_plays:
+        tables.leaders[n, at(count // game.num_players)] = winner
+    return Course(winner, count, course.voids, course.broken, NO_SUIT, 0, NO_CARD, NO_SEAT, 0)
 
 
 @inner
 def play_at(game: Game, tables: State, n: int, action: Number) -> bool:
-    """Play a card; was it the last of the deal?"""
-    turn, played = wide(tables.turn[n]), wide(tables.count[n])
-    trick = with_card(game, trick_at(game, tables, n), turn, action)
-    tables.hands[n, at(turn)] ^= bit(action)
-    tables.plays[n, at(played)] = action
-    tables.voids[n] |= shown_void(trick, turn, action)
-    tables.broken[n] |= breaks(game.play, bit(action), trick.suit) != 0
-    played += 1
-    tables.count[n] = played
-    if not game.trick_ends[at(played)]:
-        put_trick(tables, n, trick)
-        tables.turn[n] = next_seat(game, turn)
-        return False
-    winner = trick.best_seat
-    tables.taken[n, at(winner)] |= trick.cards
-    put_trick(tables, n, NO_TRICK)
-    tables.turn[n] = winner
-    if played != game.num_plays:
-        tables.leaders[n, at(played // game.num_players)] = winner
-    return bool(played == game.num_plays)
+    """Play a card at table n; was it the last of the deal?"""
+    course = play_card(game, tables, n, course_at(game, tables, n), action)
+    put_course(tables, n, course)
+    return bool(course.count == game.num_plays)
 
 
 @inner
-def pick_at(game: Game, tables: State, n: int, action: Number) -> None:
-    """Pick a card to pass; after the last, pass and begin the play."""
-    turn = tables.turn[n]
+def pick_at(game: Game, tables: State, n: int, action: Number) -> bool:
+    """Pick a card to pass at table n; was it the last, so that it is now for `end_pass`?"""
+    turn = wide(tables.turn[n])
     tables.picks[n, at(turn)] |= bit(action)
     tables.count[n] += 1
-    tables.turn[n] = next_seat(game, turn)
-    if tables.count[n] == game.num_players * game.pass_count:
-        pass_cards(game, tables, n)
-        begin_play(game, tables, n)
+    tables.turn[n] = next_seat(game.num_players, turn)
+    return bool(tables.count[n] == game.num_picks)
 
 
 @inner
-def pass_cards(game: Game, tables: State, n: int) -> None:
-    """All have picked: the cards change hands."""
-    offset = offset_of(game, tables.deal_no[n])
+def end_pass(game: Game, tables: State, n: int) -> None:
+    """All have picked: the cards change hands, and the play begins."""
+    offset = pass_offset(game.pass_offsets, tables.deal_no[n])
     for seat in range(game.num_players):
-        got = tables.picks[n, seats_between(game, offset, seat)]
-        hand = (tables.hands[n, seat] & ~tables.picks[n, seat]) | got
+        got = tables.picks[n, giver(game.num_players, seat, offset)]
+        hand = exchanged(tables.hands[n, seat], tables.picks[n, seat], got)
         tables.hands[n, seat] = hand
         tables.start[n, seat] = hand
+    begin_play(game, tables, n)
 
 
 @inner
 def begin_play(game: Game, tables: State, n: int) -> None:
     """The first trick begins."""
-    leader: Number = 0
-    if game.lowest_club_leads:
-        opening = opening_card(game, tables, n)
-        for seat in range(game.num_players):
-            leader = select(empty(tables.hands[n, seat] & opening), leader, seat)
-    else:
-        leader = (tables.deal_no[n] + 1) % game.num_players
+    leader: Number = first_leader(game.play, tables.hands[n], tables.deal_no[n])
     tables.phase[n] = PLAY
     tables.count[n] = 0
     tables.turn[n] = leader
     tables.leaders[n, 0] = leader
-
-
-@inner
-def next_seat(game: Game, turn: Number) -> Number:
-    """The seat to the left."""
-    return 0 if turn + 1 == game.num_players else turn + 1
-
-
-@inner
-def seats_between(game: Game, first: Number, second: Number) -> Number:
-    """How many seats to the left of the first one the second is."""
-    return second - first + (game.num_players & less(second, first))
-
-
-@inner
-def offset_of(game: Game, deal_no: Number) -> Number:
-    """The pass offset of a deal number."""
-    return game.pass_offsets[deal_no % len(game.pass_offsets)]
 
 
 # -- the end of a deal -------------------------------------------------------------------------------------------------
@@ -403,9 +361,6 @@ class Ends(NamedTuple):
 
     score: ScoreNumbers
     num_plays: int
-    moon_chosen: bool
-    moon_automatic: bool
-    moon_action: int
     phase: NDArray[np.int8]
     played: NDArray[np.int8]
     turn: NDArray[np.int8]
@@ -416,7 +371,7 @@ class Ends(NamedTuple):
     points: NDArray[np.int32]
 
 
-_of_game = attrgetter("score", "num_plays", "moon_chosen", "moon_automatic", "moon_action")
+_of_game = attrgetter("score", "num_plays")
 _of_tables = attrgetter("phase", "count", "turn", "shooter", "choice", "taken", "scores", "points")
 
 
@@ -427,14 +382,14 @@ def finish(game: Game, tables: State) -> int:
 
 @kernel
 def finish_some(ends: Ends) -> int:
-    """See `finish`."""
+    """End the deals that `finish` does, and count those that wait."""
     choosing = 0
     for n in range(len(ends.phase)):
         phase = ends.phase[n]
-        choice: Number = ends.moon_action
+        choice: Number = NO_CARD
         if phase == PLAY and ends.played[n] == ends.num_plays:
             ends.shooter[n] = _shooter(ends.score, ends.taken[n])
-            if ends.moon_chosen and ends.shooter[n] != NO_SEAT:
+            if asked(ends.score, wide(ends.shooter[n])) != 0:
                 ends.phase[n], ends.turn[n] = MOON, ends.shooter[n]
                 choosing += 1
                 continue
@@ -444,12 +399,11 @@ def finish_some(ends: Ends) -> int:
             continue
         seat, taken, scores, points = np.int64(ends.shooter[n]), ends.taken[n], ends.scores[n], ends.points[n]
         if seat == NO_SEAT:
-            choice = NO_CARD
             for column in range(ends.score.num_players):
                 points[column] = plain_points(ends.score, taken[column])
         else:
-            if ends.moon_automatic:
-                choice = automatic_choice(ends.score, taken, seat, scores, points)
+            if choice == NO_CARD:
+                choice = unasked_choice(ends.score, taken, seat, scores, points)
             deal_points(ends.score, taken, seat, choice, points)
         for column in range(ends.score.num_players):
             scores[column] = reset_exact(ends.score, scores[column] + points[column])
@@ -462,8 +416,8 @@ def finish_some(ends: Ends) -> int:
 
 @inner
 def _shooter(score: ScoreNumbers, taken: Sets) -> Number:
-    """See `rulebook.shooter`, which takes longer: moons are rare."""
-    cards, shot = everything(score, taken), np.int64(0)
+    """The seat that shot the moon, or NO_SEAT: asks `rulebook.shooter`, which takes longer, only where there is one."""
+    cards, shot = all_of(score.num_players, taken), np.int64(0)
     for seat in range(score.num_players):
         shot |= shoots(score, taken, cards, seat)
     return np.int64(NO_SEAT) if shot == 0 else shooter(score, taken)

@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from hearts_env.cards import NO_SEAT, NUM_SUITS
-from hearts_env.fast.jit import Number, at, count, inner, kernel
-from hearts_env.fast.step import NONE_BAD, Game, legal_at, offset_of, seats_between
+from hearts_env.fast.jit import Number, at, count, inner, kernel, wide
+from hearts_env.fast.step import NONE_BAD, Game, legal_at
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.state import DEAL_OVER, PASS, State
-from hearts_env.game.view import ALL_SUITS, View
+from hearts_env.game.rulebook import after_pass, giver, pass_offset, relative, seat_after, voids_of
+from hearts_env.game.state import DEAL_OVER, State
+from hearts_env.game.view import View
 
 _ARRAYS = [field.name for field in fields(View) if field.name != "lookup"]
 Views: Any = namedtuple("Views", _ARRAYS)  # type: ignore[misc]
@@ -57,35 +57,33 @@ def view(game: Game, tables: State, of_actor: bool, views: View) -> int:
 @inner
 def see(game: Game, tables: State, n: int, me: Number, views: View, k: int) -> None:
     """Fill view number k with what seat `me` knows of table n."""
-    seats, phase, turn = game.num_players, tables.phase[n], tables.turn[n]
-    offset = offset_of(game, tables.deal_no[n])
+    seats, phase, turn = game.num_players, wide(tables.phase[n]), wide(tables.turn[n])
+    offset = pass_offset(game.pass_offsets, tables.deal_no[n])
     over = phase >= DEAL_OVER
     views.seat[k] = me
     views.hand[k] = tables.hands[n, at(me)]
     views.legal[k] = legal_at(game, tables, n) if turn == me else 0
     views.picks[k] = tables.picks[n, at(me)]
-    views.got[k] = 0 if phase == PASS or offset == 0 else tables.picks[n, at(seats_between(game, offset, me))]
+    views.got[k] = tables.picks[n, at(giver(seats, me, offset))] & after_pass(phase, offset)
     views.table[k] = tables.table[n]
     for column in range(seats):
-        seat = me + column
-        if seat >= seats:
-            seat -= seats
+        seat = seat_after(seats, me, column)
         there = at(seat)
         taken = tables.taken[n, there]
         views.played[k, at(column)] = tables.start[n, there] & ~tables.hands[n, there]
         views.taken[k, at(column)] = taken
-        views.voids[k, at(column)] = tables.voids[n] >> NUM_SUITS * seat & ALL_SUITS
+        views.voids[k, at(column)] = voids_of(tables.voids[n], seat)
         views.points[k, at(column)] = tables.points[n, there] if over else card_points_of(game, taken)
         views.scores[k, at(column)] = tables.scores[n, there]
     views.phase[k] = phase
-    views.turn[k] = NO_SEAT if over else _relative(game, turn, me)
+    views.turn[k] = relative(seats, turn, me)
     views.offset[k] = offset
     views.count[k] = tables.count[n]
     views.led[k] = tables.led[n]
     views.best[k] = tables.best[n]
-    views.best_seat[k] = _relative(game, tables.best_seat[n], me)
+    views.best_seat[k] = relative(seats, wide(tables.best_seat[n]), me)
     views.broken[k] = tables.broken[n]
-    views.shooter[k] = _relative(game, tables.shooter[n], me)
+    views.shooter[k] = relative(seats, wide(tables.shooter[n]), me)
     views.deal_no[k] = tables.deal_no[n]
     views.table_key[k] = tables.key[n]
 
@@ -97,10 +95,3 @@ def card_points_of(game: Game, taken: Number) -> Number:
     for k in range(len(game.point_sets)):
         points += count(taken & game.point_sets[k]) * game.point_values[k]
     return points
-
-
-@inner
-def _relative(game: Game, seat: Number, me: Number) -> Number:
-    if seat < 0:
-        return NO_SEAT
-    return seats_between(game, me, seat)

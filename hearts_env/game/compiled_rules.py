@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import (
+    ADD,
     ALL_CARDS,
     CLUBS,
     HEARTS,
     NUM_CARDS,
     NUM_RANKS,
     QS_SET,
+    SUBTRACT,
     SUIT_SETS,
     Bools,
     Ints,
@@ -36,6 +38,13 @@ PARTNER = 2
 class PlayMasks(NamedTuple):
     """What the rulebook's formulas need, as integers: sets, and masks that are all ones (-1) or 0."""
 
+    num_players: int
+    club_leads: int
+    """All ones where the holder of the lowest club leads first, 0 where the seat left of the dealer does."""
+    opening_alone: int
+    """All ones where that club must be led."""
+    opening_suit: int
+    """CLUBS where any club may be led in its place, else 0."""
     penalty: int
     """The set of penalty cards."""
     ban: int
@@ -66,6 +75,12 @@ class ScoreNumbers(NamedTuple):
     """What a moon is worth besides."""
     sun_value: int
     no_tricks_bonus: int
+    moon_asked: int
+    """All ones where the shooter chooses what a moon does."""
+    moon_weighed: int
+    """All ones where a moon does what is best for its shooter, unless that one is asked."""
+    moon_action: int
+    """ADD or SUBTRACT: what a moon does otherwise."""
     penalty: int
     """The set of penalty cards."""
     moon_set: int
@@ -108,10 +123,10 @@ class Lookup:
     deck_cards: Ints  # int64 [C]  the same, as cards in ascending order
     pass_count: int
     pass_offsets: Ints  # int64 [L]  offset of deal 0, 1, ..., repeating; all 0 where nothing is passed
+    num_picks: int
+    """Cards picked in a pass by all seats together."""
     play: PlayMasks
     score: ScoreNumbers
-    opening_limit: int
-    """What the holder of the opening card may lead: all ones for that card alone, CLUBS, or 0 for no limit."""
     beats: Sets  # int64 [53]  the cards that beat this one once it is winning; [NO_CARD] is all cards
     suit: NDArray[np.int8]  # int8 [52]  suit of each card
     suit_sets: Sets  # int64 [5]  the cards of each suit; [NO_SUIT] is 0
@@ -148,6 +163,7 @@ def _compiled(rules: Rules) -> Lookup:
         "never": 0,
     }
     passes = rules.pass_count > 0
+    opened = rules.first_leader == "lowest_club"
     return Lookup(
         rules=rules,
         num_players=rules.num_players,
@@ -157,7 +173,12 @@ def _compiled(rules: Rules) -> Lookup:
         deck_cards=np.array(cards_in(deck), np.int64),
         pass_count=rules.pass_count,
         pass_offsets=np.array(rules.pass_cycle if passes else (0,), np.int64),
+        num_picks=rules.num_players * rules.pass_count,
         play=PlayMasks(
+            num_players=rules.num_players,
+            club_leads=_mask(opened),
+            opening_alone=_mask(opened and rules.first_lead == "forced"),
+            opening_suit=CLUBS if opened and rules.first_lead == "any_club" else 0,
             penalty=penalty,
             ban=_mask(rules.first_trick_points == "forbidden"),
             dump_hearts=HEARTS if rules.first_trick_all_points == "hearts" else 0,
@@ -167,7 +188,6 @@ def _compiled(rules: Rules) -> Lookup:
             void_breaks=_mask(rules.hearts_broken_by == "void"),
         ),
         score=_score_numbers(rules, points, bonus_set),
-        opening_limit=_opening_limit(rules),
         beats=np.array([*(_beats(card, rules.trump) for card in range(NUM_CARDS)), ALL_CARDS], np.int64),
         suit=(np.arange(NUM_CARDS) // NUM_RANKS).astype(np.int8),
         suit_sets=np.array([*SUIT_SETS, 0], np.int64),
@@ -194,6 +214,9 @@ def _score_numbers(rules: Rules, points: dict[int, int], bonus: PointSets) -> Sc
         moon_value=0 if isinstance(fixed, str) else fixed,
         sun_value=rules.sun_value,
         no_tricks_bonus=rules.no_tricks_bonus,
+        moon_asked=_mask(rules.moon == "choice"),
+        moon_weighed=_mask(rules.moon in ("choice", "auto")),
+        moon_action=SUBTRACT if rules.moon == "subtract" else ADD,
         penalty=penalty,
         moon_set=penalty | (sum(cards for cards, _ in bonus) if rules.moon_needs_bonus else 0),
         moons=_mask(rules.moon != "none"),
@@ -217,12 +240,6 @@ def _pairs(point_sets: PointSets) -> Ints:
 
 def _mask(holds: bool) -> int:
     return ALL_ONES if holds else 0
-
-
-def _opening_limit(rules: Rules) -> int:
-    if rules.first_leader == "left_of_dealer":
-        return 0
-    return {"forced": ALL_ONES, "any_club": CLUBS, "any": 0}[rules.first_lead]
 
 
 def _trick_ends(num_players: int, hand_size: int) -> Bools:

@@ -8,32 +8,37 @@ fastest when all are in the same phase.
 from __future__ import annotations
 
 import math
-from functools import lru_cache, reduce
-from operator import or_
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env.cards import (
-    ADD,
-    CLUBS,
-    MOON_CHOICES,
-    NO_CARD,
-    NO_SEAT,
-    NO_SUIT,
-    NUM_CARDS,
-    NUM_SUITS,
-    SUBTRACT,
-    Bools,
-    Ints,
-    Sets,
-    bit,
-)
+from hearts_env.cards import MOON_CHOICES, NO_CARD, NO_SEAT, NO_SUIT, NUM_CARDS, Bools, Ints, Sets, bit
 from hearts_env.executor import executed
-from hearts_env.game.compiled_rules import ALL_ONES, Lookup
-from hearts_env.game.rulebook import breaks, discards, follow, legal_lead, select
-from hearts_env.game.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter
+from hearts_env.game import rulebook
+from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.rulebook import (
+    all_of,
+    asked,
+    breaks,
+    discards,
+    exchanged,
+    first_leader,
+    follow,
+    giver,
+    in_first_trick,
+    legal_lead,
+    legal_picks,
+    lowest_club,
+    next_seat,
+    off_suit,
+    opening_leads,
+    select,
+    void_shown,
+    wins,
+)
+from hearts_env.game.scoring import deal_points, is_over, reset_exact, shooter, unasked_choice
 from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, Rows, State
 
 ALL = slice(None)
@@ -142,7 +147,7 @@ def single_deal_no(lookup: Lookup, deal_ids: Ints) -> Ints:
 
 def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:
     """The pass offset of each deal number: 0 hold, else the receiver sits so many seats on.  int64 [N]."""
-    offsets: Ints = lookup.pass_offsets[deal_no % len(lookup.pass_offsets)]
+    offsets: Ints = rulebook.pass_offset(lookup.pass_offsets, deal_no)
     return offsets
 
 
@@ -174,8 +179,8 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
 def opening_card(hands: Sets) -> Sets:
     """The lowest club that any seat holds, as a set.  hands: int64 [N, P]; int64 [N]."""
-    clubs: Sets = reduce(or_, hands.T) & CLUBS
-    return clubs & -clubs
+    clubs: Sets = lowest_club(all_of(hands.shape[1], hands.T))
+    return clubs
 
 
 # -- legal plays, and the actions; `rows` are tables in the right phase, arrays without them have one row for each -----
@@ -188,9 +193,9 @@ def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
     number = np.count_nonzero(leads)
     if number == len(leads):
         return _legal_leads(lookup, state, rows, hand)
-    first = _of(state.count, rows) < lookup.num_players
+    first = in_first_trick(lookup.play, _of(state.count, rows))
     # Later tricks bar nothing.
-    allowed = discards(lookup.play, hand, mask(first)) if np.count_nonzero(first) else hand
+    allowed = discards(lookup.play, hand, first.astype(np.int64)) if np.count_nonzero(first) else hand
     follows = follow(hand, lookup.suit_sets.take(led, mode="wrap"), allowed)
     if not number:
         return follows
@@ -201,16 +206,15 @@ def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
 def _legal_leads(lookup: Lookup, state: State, rows: Rows, hand: Sets) -> Sets:
     opening: Any = 0
     opens = _of(state.count, rows) == 0
-    if lookup.opening_limit and np.count_nonzero(opens):
-        # A card that is alone allowed, or a suit: the limit is a mask on either.
-        limit = opening_card(_of(state.hands, rows)) if lookup.opening_limit == ALL_ONES else lookup.opening_limit
-        opening = limit & mask(opens)
+    if np.count_nonzero(opens):
+        opening = opening_leads(lookup.play, hand, mask(opens))
     return legal_lead(lookup.play, hand, mask(_of(state.broken, rows)), opening)
 
 
 def _legal_picks(lookup: Lookup, state: State, rows: Rows) -> Sets:
     places = _places(rows, _of(state.turn, rows), lookup.num_players)
-    return state.hands.take(places) & ~state.picks.take(places)
+    picks: Sets = legal_picks(state.hands.take(places), state.picks.take(places))
+    return picks
 
 
 def _moon_choices(lookup: Lookup, state: State, rows: Rows) -> Sets:
@@ -218,42 +222,30 @@ def _moon_choices(lookup: Lookup, state: State, rows: Rows) -> Sets:
 
 
 def _pick(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
-    seats = lookup.num_players
     turn, picked = _of(state.turn, rows), _of(state.count, rows) + np.int8(1)
-    state.picks.reshape(-1)[_places(rows, turn, seats)] |= bit(cards)
+    state.picks.reshape(-1)[_places(rows, turn, lookup.num_players)] |= bit(cards)
     state.count[rows] = picked
-    state.turn[rows] = _next(turn, seats)
-    passes = _within(rows, picked == seats * lookup.pass_count)
+    state.turn[rows] = next_seat(lookup.num_players, turn)
+    passes = _within(rows, picked == lookup.num_picks)
     if passes is not None:
-        _pass(lookup, state, passes)
-        _begin_play(lookup, state, passes)
+        end_pass(lookup, state, passes)
 
 
-def _pass(lookup: Lookup, state: State, rows: Rows) -> None:
-    picks, seats = _of(state.picks, rows), np.arange(lookup.num_players)
-    offset = pass_offset(lookup, _of(state.deal_no, rows))
-    giver = ((seats - seats[:, None]) % lookup.num_players).take(offset, axis=0)
-    got = np.take_along_axis(picks, giver, axis=1)
-    state.hands[rows] = state.start[rows] = (_of(state.hands, rows) & ~picks) | got
+def end_pass(lookup: Lookup, state: State, rows: Rows) -> None:
+    """All have picked: the cards change hands, and the play begins."""
+    picks, offset = _of(state.picks, rows), pass_offset(lookup, _of(state.deal_no, rows))
+    givers = giver(lookup.num_players, np.arange(lookup.num_players), offset[:, None])
+    got = np.take_along_axis(picks, givers, axis=1)
+    state.hands[rows] = state.start[rows] = exchanged(_of(state.hands, rows), picks, got)
+    _begin_play(lookup, state, rows)
 
 
 def _begin_play(lookup: Lookup, state: State, rows: Rows) -> None:
-    if lookup.rules.first_leader == "lowest_club":
-        leader = _holder(_of(state.hands, rows))
-    else:
-        leader = (_of(state.deal_no, rows) + 1) % lookup.num_players
+    leader = first_leader(lookup.play, _of(state.hands, rows).T, _of(state.deal_no, rows))
     state.phase[rows] = PLAY
     state.count[rows] = 0
     state.turn[rows] = leader
     state.leaders[rows, 0] = leader
-
-
-def _holder(hands: Sets) -> NDArray[np.integer]:
-    """The seat that holds the opening card; 0 where there is none."""
-    opening, leader = opening_card(hands), np.zeros(len(hands), np.int8)
-    for seat, hand in enumerate(hands.T):
-        leader |= narrow_mask((hand & opening) != 0) & np.int8(seat)
-    return leader
 
 
 def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
@@ -264,15 +256,18 @@ def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
     state.plays.reshape(-1)[_places(rows, count, lookup.num_plays)] = played
     state.table[rows] |= card
     suit, leads = lookup.suit.take(cards), led == NO_SUIT
-    discarded = ~leads & (suit != led)
+    # At `led * 52 + card`, and `best * 52 + card`; NO_SUIT and NO_CARD, -1, come last.
+    breaking, off, winning = _effects(lookup)
+    place = led.astype(np.int16) * _ROW + played
+    state.broken[rows] |= breaking.take(place, mode="wrap")
+    discarded = off.take(place, mode="wrap")
     if np.count_nonzero(discarded):
-        state.voids[rows] |= np.left_shift(discarded, NUM_SUITS * turn + (led & 3), dtype=np.int32)
-    state.broken[rows] |= _breaking(lookup).take(led.astype(np.int16) * np.int16(NUM_CARDS) + played, mode="wrap")
-    wins = narrow_mask((lookup.beats.take(best, mode="wrap") & card) != 0)
-    state.best[rows] = select(wins, played, best)
-    state.best_seat[rows] = select(wins, turn, _of(state.best_seat, rows))
+        state.voids[rows] |= void_shown(turn.astype(np.int32), led, discarded)
+    won = winning.take(best.astype(np.int16) * _ROW + played, mode="wrap")
+    state.best[rows] = select(won, played, best)
+    state.best_seat[rows] = select(won, turn, _of(state.best_seat, rows))
     state.led[rows] = select(narrow_mask(leads), suit, led)
-    state.turn[rows] = _next(turn, seats)
+    state.turn[rows] = next_seat(seats, turn)
     count = count + np.int8(1)
     state.count[rows] = count
     complete = _within(rows, lookup.trick_ends.take(count))
@@ -280,11 +275,20 @@ def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
         _collect(lookup, state, complete)
 
 
+_ROW = np.int16(NUM_CARDS)
+
+
 @lru_cache(maxsize=1024)
-def _breaking(lookup: Lookup) -> Bools:
-    """Does card `c` break hearts where `led` was led?  bool [5 * 52], at `led * 52 + c`; NO_SUIT comes last."""
-    broken: Bools = breaks(lookup.play, bit(np.arange(NUM_CARDS)), lookup.suit_sets[:, None]) != 0
-    return broken.reshape(-1)
+def _effects(lookup: Lookup) -> tuple[Bools, NDArray[np.int8], NDArray[np.int8]]:
+    """What each card does: the rulebook's answers for every card, looked up in place of worked out.
+
+    bool [5 * 52]: does it break hearts where a suit is led?  int8 [5 * 52]: all ones where it does not follow.
+    int8 [53 * 52]: all ones where it beats the card that was winning.
+    """
+    cards, led = bit(np.arange(NUM_CARDS)), lookup.suit_sets[:, None]
+    off, winning = off_suit(cards, led), wins(lookup.beats[:, None], cards)
+    breaking: Bools = breaks(lookup.play, cards, off) != 0
+    return breaking.reshape(-1), off.astype(np.int8).reshape(-1), winning.astype(np.int8).reshape(-1)
 
 
 def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
@@ -307,35 +311,27 @@ def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
 
 
 def finish(lookup: Lookup, state: State, rows: Rows) -> None:
-    """All cards are played: the shooter of a moon has a choice to make, everybody else is scored."""
-    taken = _of(state.taken, rows)
-    shooters = shooter(lookup, taken)
+    """All cards are played: the shooter of a moon may have a choice to make, everybody else is scored."""
+    shooters = shooter(lookup, _of(state.taken, rows))
     state.shooter[rows] = shooters
-    if lookup.rules.moon == "choice":
-        choosing = _within(rows, shooters != NO_SEAT)
-        if choosing is not None:
-            state.phase[choosing] = MOON
-            state.turn[choosing] = state.shooter[choosing]
-        scored = _within(rows, shooters == NO_SEAT)
-        if scored is not None:
-            score(lookup, state, scored, shooters)
-        return
-    choices = np.full(len(shooters), SUBTRACT if lookup.rules.moon == "subtract" else ADD)
-    if lookup.rules.moon == "auto":
-        choices = automatic_choice(lookup, taken, shooters, _of(state.scores, rows).astype(np.int64))
-    score(lookup, state, rows, choices)
+    waits = asked(lookup.score, shooters) != 0
+    choosing, scored = _within(rows, waits), _within(rows, ~waits)
+    if choosing is not None:
+        state.phase[choosing] = MOON
+        state.turn[choosing] = state.shooter[choosing]
+    if scored is not None:
+        taken, scores = _of(state.taken, scored), _of(state.scores, scored)
+        score(lookup, state, scored, unasked_choice(lookup, taken, _of(state.shooter, scored), scores))
 
 
 def score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
-    """The deal is over.  choices: ADD or SUBTRACT, read where there is a shooter."""
+    """The deal is over.  choices: ADD or SUBTRACT; NO_CARD where nobody shot the moon."""
     shooters = _of(state.shooter, rows).astype(np.int64)
     points = deal_points(lookup, _of(state.taken, rows), shooters, choices)
     scores = reset_exact(lookup, _of(state.scores, rows) + points)
     state.points[rows] = points
     state.scores[rows] = scores
-    moons = np.flatnonzero(shooters != NO_SEAT)
-    if len(moons):
-        state.choice[moons if isinstance(rows, slice) else rows[moons]] = choices[moons]
+    state.choice[rows] = choices
     state.phase[rows] = np.where(is_over(lookup, scores), GAME_OVER, DEAL_OVER)
     state.turn[rows] = NO_SEAT
 
@@ -380,12 +376,5 @@ def mask(holds: Bools) -> Ints:
 
 
 def narrow_mask(holds: Bools) -> NDArray[np.int8]:
-    """The same in eight bits."""
+    """All ones where it holds, else 0, in eight bits."""
     return -holds.view(np.int8)
-
-
-def _next(turn: NDArray[np.int8], seats: int) -> NDArray[np.int8]:
-    """The seat to the left."""
-    left = turn + np.int8(1)
-    left *= left != seats
-    return left

@@ -1,6 +1,6 @@
-"""What a deal adds to each score, what a moon is, and when a game is over and who has won.
+"""The rulebook's scoring over whole arrays: points, moons, the end of a game, and its winners.
 
-Arrays have one row a table and one column a seat; the formulas are those of `rulebook`.
+Arrays have one row a table and one column a seat.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from functools import reduce
 from operator import or_
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hearts_env.cards import NO_SEAT, Bools, Ints, Sets
+from hearts_env.cards import NO_CARD, NO_SEAT, Bools, Ints, Sets
 from hearts_env.game import rulebook
 from hearts_env.game.compiled_rules import PARTNER as PARTNER
 from hearts_env.game.compiled_rules import Lookup
@@ -25,7 +26,7 @@ def card_points(lookup: Lookup, taken: Sets) -> Ints:
 def shooter(lookup: Lookup, taken: Sets) -> Ints:
     """The seat that shot the moon at each table, NO_SEAT where nobody did.  taken: int64 [N, P]; int64 [N]."""
     columns, seats = taken.T, np.full(len(taken), NO_SEAT)
-    cards = rulebook.everything(lookup.score, columns)
+    cards = rulebook.all_of(lookup.num_players, columns)
     # Moons are rare, and so is what follows.
     shot = reduce(or_, (rulebook.shoots(lookup.score, columns, cards, seat) for seat in range(lookup.num_players)))
     rows = np.flatnonzero(shot)
@@ -56,6 +57,20 @@ def automatic_choice(lookup: Lookup, taken: Sets, shooters: Ints, scores: Ints) 
     """
     totals = np.empty(taken.T.shape, np.int64)
     choices: Ints = rulebook.automatic_choice(lookup.score, taken.T, shooters, scores.T, totals)
+    return choices
+
+
+def unasked_choice(lookup: Lookup, taken: Sets, shooters: NDArray[np.integer], scores: NDArray[np.integer]) -> Ints:
+    """What each moon does where nobody is asked, ADD or SUBTRACT; NO_CARD where there is none.  int64 [N].
+
+    taken, scores: int64 [N, P], the latter before this deal.  shooters: [N]  as `shooter` tells.
+    """
+    choices = np.full(len(shooters), NO_CARD)
+    rows = np.flatnonzero(shooters != NO_SEAT)
+    if len(rows):
+        before, totals = _columns(scores[rows]), np.empty((lookup.num_players, len(rows)), np.int64)
+        seats = shooters[rows].astype(np.int64)
+        choices[rows] = rulebook.unasked_choice(lookup.score, taken[rows].T, seats, before, totals)
     return choices
 
 
@@ -92,5 +107,5 @@ def side_scores(lookup: Lookup, scores: Ints) -> Ints:
     return np.stack([rulebook.side_score(lookup.score, columns, seat) for seat in range(lookup.num_players)], axis=-1)
 
 
-def _columns(scores: Ints) -> Ints:
+def _columns(scores: NDArray[np.integer]) -> Ints:
     return scores.T.astype(np.int64)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env.cards import NO_CARD, NO_SEAT, NUM_SUITS, Bools, Ints, Sets
+from hearts_env.cards import NO_CARD, NO_SEAT, Bools, Ints, Sets
 from hearts_env.executor import executed
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import begins_of, legal, mask, mix, pass_offset
 from hearts_env.game.random_play import decision_key
+from hearts_env.game.rulebook import ALL_SUITS as ALL_SUITS
+from hearts_env.game.rulebook import after_pass, giver, relative, seat_after, voids_of
 from hearts_env.game.scoring import card_points
 from hearts_env.game.state import DEAL_OVER, PASS, Rows, State, rows_of
 
@@ -85,7 +88,7 @@ class View:
     @property
     def kept(self) -> Sets:
         """int64 [N]: cards that the viewer passed and the receiver (seat `offset`) still holds."""
-        passed = self.picks * ((self.phase != PASS) & (self.offset != 0))
+        passed = self.picks & after_pass(self.phase, self.offset)
         # Nobody else can play them.
         kept: Sets = passed & ~np.bitwise_or.reduce(self.played, axis=1)
         return kept
@@ -124,7 +127,7 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     actions, begins = legal(lookup, state), begins_of(len(state), players)
     here = begins + seat
     # Seat by seat in memory (hence the transposes): the encoding goes through these columns one at a time.
-    seats_on = _seats_from(players, seat)
+    seats_on = seat_after(players, seat, _columns(players))
     at = begins + seats_on
     taken = state.taken.take(at).T
     points = card_points(lookup, taken)
@@ -132,19 +135,18 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     if over.any():
         points = np.where(over[:, None], state.points.take(at).T, points)
     offset = pass_offset(lookup, state.deal_no)
-    giver = begins + relative(players, seat, offset.astype(np.int8))
-    gift = (state.phase != PASS) & (offset != 0)
+    from_seat = begins + giver(players, seat, offset.astype(np.int8))
     return View(
         lookup=lookup,
         seat=seat.astype(np.int64),
         hand=state.hands.take(here),
         legal=actions if seats is None else actions & mask(turn == seat),
         picks=state.picks.take(here),
-        got=state.picks.take(giver) & mask(gift),
+        got=state.picks.take(from_seat) & after_pass(state.phase, offset),
         table=state.table.copy(),
         played=(state.start & ~state.hands).take(at).T,
         taken=taken,
-        voids=(state.voids >> NUM_SUITS * seats_on & np.int32(ALL_SUITS)).astype(np.int64).T,
+        voids=voids_of(state.voids, seats_on).astype(np.int64).T,
         points=points,
         scores=state.scores.take(at).T.astype(np.int64),
         phase=state.phase.copy(),
@@ -166,11 +168,9 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
 def seats_of_plays(lookup: Lookup, plays: NDArray[np.int8], leaders: NDArray[np.int8], seat: Ints) -> NDArray[np.int8]:
     """Who made each of `plays`, as `seat` (int64 [N]) counts the seats; NO_SEAT beyond.  int8 [N, C]."""
     seats, order = lookup.num_players, np.arange(lookup.num_plays)
-    player = (leaders[:, order // seats] + order % seats - seat[:, None]) % seats
-    return np.where(plays == NO_CARD, NO_SEAT, player).astype(np.int8)
-
-
-ALL_SUITS = 2**NUM_SUITS - 1
+    leader = relative(seats, leaders[:, order // seats], seat.astype(np.int8)[:, None])
+    player: NDArray[np.int8] = seat_after(seats, leader, (order % seats).astype(np.int8))
+    return np.where(plays == NO_CARD, np.int8(NO_SEAT), player)
 
 
 def _narrow(num_players: int, seats: Ints) -> NDArray[np.int8]:
@@ -180,15 +180,9 @@ def _narrow(num_players: int, seats: Ints) -> NDArray[np.int8]:
     return seats.astype(np.int8)
 
 
-def _seats_from(num_players: int, seat: NDArray[np.int8]) -> NDArray[np.int8]:
-    """The seats in order from each given seat on, int8 [P, N]."""
-    seats: NDArray[np.int8] = np.arange(num_players, dtype=np.int8)[:, None] + seat
-    seats -= (seats >= num_players) * np.int8(num_players)
-    return seats
-
-
-def relative(num_players: int, seat: NDArray[np.int8], viewer: NDArray[np.int8]) -> NDArray[np.int8]:
-    """The seat as the viewer counts it, int8 [N]; NO_SEAT where it is NO_SEAT."""
-    distance = seat - viewer
-    distance += (distance >> 7) & np.int8(num_players)
-    return distance | (seat >> 7)
+@lru_cache(maxsize=8)
+def _columns(num_players: int) -> NDArray[np.int8]:
+    """The columns of a View, one below the other: int8 [P, 1]."""
+    columns = np.arange(num_players, dtype=np.int8)[:, None]
+    columns.flags.writeable = False
+    return columns

@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 from hearts_env.cards import (
     ALL_CARDS,
     CLUBS,
-    HEARTS,
     NO_CARD,
-    NO_SEAT,
     NUM_CARDS,
     NUM_SUITS,
-    QS_SET,
     Bools,
     Ints,
     Sets,
@@ -29,9 +26,24 @@ from hearts_env.cards import (
     count,
 )
 from hearts_env.executor import executed
-from hearts_env.game.engine import mix
+from hearts_env.game.engine import mask, mix
 from hearts_env.game.random_play import unit
-from hearts_env.game.rulebook import breaks
+from hearts_env.game.rulebook import (
+    absolute,
+    after_pass,
+    breaks,
+    giver,
+    held_at_discard,
+    held_at_lead,
+    legal_picks,
+    lowest_club,
+    off_suit,
+    picked_by,
+    receiver,
+    relative,
+    seat_after,
+    select,
+)
 from hearts_env.game.state import DEAL_OVER, PASS, State
 from hearts_env.game.view import ALL_SUITS, View
 
@@ -112,30 +124,24 @@ def _opening(view: View) -> tuple[Sets, Ints]:
     playing = view.phase != PASS
     if rules.first_leader != "lowest_club":
         return nothing, nothing
-    leader = (view.leaders[:, 0] - view.seat) % rules.num_players
+    leader = relative(rules.num_players, view.leaders[:, 0].astype(np.int64), view.seat)
     if rules.first_lead == "forced":
         led = view.plays[:, 0].astype(np.int64)
-        mine = view.hand & CLUBS
-        own = np.where(leader == 0, mine & -mine, _lowest_club(view))
+        own = np.where(leader == 0, lowest_club(view.hand), _lowest_of_the_pack(view))
         card = np.where(led == NO_CARD, own, bit(np.maximum(led, 0)))
     else:
-        card = _lowest_club(view)
+        card = _lowest_of_the_pack(view)
     known = playing & (card != 0)
     return np.where(known, card, 0), np.where(known, leader, 0)
 
 
-def _lowest_club(view: View) -> Sets:
+def _lowest_of_the_pack(view: View) -> Sets:
     """The lowest club of the pack where no card is dead, else 0; int64 [N]."""
-    clubs = view.lookup.deck & CLUBS if view.lookup.rules.dead_cards == 0 else 0
-    return np.full(len(view), clubs & -clubs, np.int64)
+    return np.full(len(view), lowest_club(view.lookup.deck) if view.lookup.rules.dead_cards == 0 else 0, np.int64)
 
 
 def _only(view: View) -> Sets:
-    """The cards that each seat can hold after what it has had to do for want of others; int64 [N, P].
-
-    A heart led before hearts were broken was led from a hand of hearts (with QS, where that is allowed); penalty
-    cards discarded on a first trick that bars them came from a hand of nothing else.
-    """
+    """The cards that each seat can hold after what it has had to do for want of others; int64 [N, P]."""
     lookup, rules = view.lookup, view.lookup.play
     seats = lookup.num_players
     only = np.full(view.played.shape, ALL_CARDS, np.int64)
@@ -147,15 +153,14 @@ def _only(view: View) -> Sets:
     card = np.where(plays == NO_CARD, 0, bit(np.maximum(plays, 0).astype(np.int64)))
     suits = np.where(plays == NO_CARD, 0, lookup.suit_sets[lookup.suit[plays]])
     led = np.where(leads, 0, suits[:, place - place % seats])
-    breaking = breaks(rules, card, led) & -(card != 0).astype(np.int64)
+    breaking = breaks(rules, card, off_suit(card, led)) & -(card != 0).astype(np.int64)
     broken = np.zeros_like(card)
     broken[:, 1:] = np.bitwise_or.accumulate(breaking, axis=1)[:, :-1]
-    barred = (card & rules.penalty & rules.ban != 0) & (card & led == 0) & (place < seats)
-    limited = np.where(leads, (card & HEARTS != 0) & (broken | rules.free == 0), barred)
-    dumped = np.where(card & HEARTS == 0, rules.penalty & ~rules.dump_hearts, rules.penalty)
-    kept = np.where(leads, HEARTS | (QS_SET & rules.queen_frees), dumped)
-    rows, places = np.nonzero(limited)
-    np.bitwise_and.at(only, (rows, view.players[rows, places]), kept[rows, places])
+    first = mask(place < seats)
+    held = select(mask(leads), held_at_lead(rules, card, broken), held_at_discard(rules, card, led, first))
+    held |= -(card == 0).astype(np.int64)
+    rows, places = np.nonzero(~held)
+    np.bitwise_and.at(only, (rows, view.players[rows, places]), held[rows, places])
     return only
 
 
@@ -220,14 +225,15 @@ def _search(allowed: Sets, room: Ints, seed: int) -> Sets:
 def _state(view: View, hands: Sets, times: int, salt: int) -> State:
     """The State that these hands (int64 [N * times, P], relative) complete."""
     seats = view.lookup.num_players
-    column = (np.arange(seats) - view.seat[:, None]) % seats
+    column = relative(seats, np.arange(seats), view.seat[:, None])
     row = np.repeat(np.arange(len(view)), times)
 
-    def by_seat(relative: Ints) -> Ints:
-        return np.take_along_axis(relative, column if len(relative) == len(column) else column[row], axis=1)
+    def by_seat(values: Ints) -> Ints:
+        return np.take_along_axis(values, column if len(values) == len(column) else column[row], axis=1)
 
-    def at_table(relative: Ints) -> NDArray[np.int8]:
-        return np.where(relative == NO_SEAT, NO_SEAT, (relative + view.seat) % seats).astype(np.int8)
+    def at_table(seat: Ints) -> NDArray[np.int8]:
+        there: NDArray[np.int8] = absolute(seats, seat, view.seat).astype(np.int8)
+        return there
 
     shape = (len(view), seats)
     known = State(
@@ -271,15 +277,15 @@ def _picks(view: View, start: Sets, times: int, salt: int) -> Sets:
     numbers = salt * NUM_CARDS + np.arange(seats)[:, None] * lookup.hand_size + np.arange(lookup.pass_count)
     chance = unit(view.key[:, None, None], mix(numbers.view(np.uint64)))[row]
     for seat in range(1, seats):
-        so_far = view.count // seats + ((view.seat + seat) % seats < view.count % seats)
+        so_far = picked_by(seats, seat_after(seats, view.seat, seat), view.count)
         size = np.where(passing, so_far, lookup.pass_count * (view.offset != 0))
         # Once passed, a seat's picks are in its receiver's hand.
-        pool = start[every, np.where(passing[row], seat, (seat + offset) % seats)]
+        pool = start[every, np.where(passing[row], seat, receiver(seats, seat, offset))]
         for pick in range(int(size.max(initial=0))):
-            drawn = choose(pool & ~picks[:, seat], chance[:, seat, pick])
+            drawn = choose(legal_picks(pool, picks[:, seat]), chance[:, seat, pick])
             picks[:, seat] |= np.where(pick < size[row], bit(np.maximum(drawn, 0)), 0)
     picks[:, 0] = view.picks[row]
-    gives = ~passing & (view.offset != 0)
-    giver = np.where(gives, -view.offset % seats, 0)[row]
-    picks[np.arange(len(start)), giver] = np.where(gives, view.got, view.picks)[row]
+    gives = after_pass(view.phase, view.offset)
+    from_seat = (giver(seats, 0, view.offset) & gives)[row]
+    picks[every, from_seat] = select(gives, view.got, view.picks)[row]
     return picks

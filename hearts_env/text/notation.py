@@ -40,9 +40,10 @@ from hearts_env.cards import parse_hand as parse_hand
 from hearts_env.cards import show_suits as show_suits
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.engine import deal, legal, pass_offset, shuffle, step
+from hearts_env.game.rulebook import after_pass, exchanged, giver, picked_by
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import automatic_choice
-from hearts_env.game.state import DEAL_OVER, PASS, PHASE_NAMES, State
+from hearts_env.game.state import DEAL_OVER, PHASE_NAMES, State
 
 SECTIONS = ("deal", "scores", "hands", "picks", "plays", "moon", "key")
 _NUMBER = re.compile("-?[0-9]{1,9}")
@@ -101,10 +102,12 @@ def hand_lines(info: Lookup, hands: Sequence[int], labels: Sequence[str]) -> lis
 
 def dealt_hands(info: Lookup, state: State) -> Sets:
     """The hands as they were dealt, before the pass; int64 [N, P]."""
-    offset = np.where(state.phase == PASS, 0, pass_offset(info, np.maximum(state.deal_no, 0)))[:, None]
-    giver = (np.arange(info.num_players) - offset) % info.num_players
-    got = np.take_along_axis(state.picks, giver, axis=1)
-    dealt: Sets = np.where(offset == 0, state.start, state.start & ~got | state.picks)
+    offset = pass_offset(info, np.maximum(state.deal_no, 0))
+    passed = after_pass(state.phase, offset)[:, None]
+    givers = giver(info.num_players, np.arange(info.num_players), offset[:, None])
+    got = np.take_along_axis(state.picks, givers, axis=1) & passed
+    # The pass backwards.
+    dealt: Sets = exchanged(state.start, got, state.picks & passed)
     return dealt
 
 
@@ -149,9 +152,8 @@ def script(
     counts = [len(cards) for cards in picks] or [0] * seats
     if due == 0 and any(counts):
         raise NotationError(f"seat {np.argmax(counts)} passes cards, but nobody passes in deal number {deal_no}")
-    rounds, ahead = divmod(sum(counts), seats)
     for seat, number in enumerate(counts):
-        under_way = not plays and moon is None and number == rounds + (seat < ahead)
+        under_way = not plays and moon is None and number == picked_by(seats, seat, sum(counts))
         if number > due or not (under_way or number == due):
             raise NotationError(f"seat {seat} passes {number} cards; the rules pass {due}")
     rest = [] if moon is None else [moon]

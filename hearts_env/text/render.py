@@ -9,6 +9,7 @@ import numpy as np
 from hearts_env.cards import NO_SEAT, names_in
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import legal
+from hearts_env.game.rulebook import absolute, relative
 from hearts_env.game.state import MOON, PASS, PHASE_NAMES, PLAY, State
 from hearts_env.game.view import View, view
 from hearts_env.text.notation import SUIT_SIGNS, show_suits
@@ -61,14 +62,14 @@ def _show(seen: View, row: int, hands: list[str], actions: int) -> str:
     seats, me, turn = seen.lookup.num_players, int(seen.seat[row]), int(seen.turn[row])
     lines = [headline(seen, row), "  seat score points trick hand"]
     for seat in range(seats):
-        at = (seat - me) % seats
+        at = relative(seats, seat, me)
         card = int(seen.played[row, at] & seen.table[row])
         played = show_suits(card, signs=True) if card else ""
         mark = ">" if at == turn else " "
         numbers = f"{seen.scores[row, at]:5} {seen.points[row, at]:6}"
         lines.append(f"{mark} {seat:4} {numbers} {played:>5} {hands[at]}")
     if turn != NO_SEAT and actions:
-        lines.append(f"seat {(me + turn) % seats} may {_verb(seen, row)} {' '.join(names_in(actions))}")
+        lines.append(f"seat {absolute(seats, turn, me)} may {_verb(seen, row)} {' '.join(names_in(actions))}")
     return "\n".join(lines)
 
 

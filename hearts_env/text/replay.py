@@ -11,6 +11,7 @@ import numpy as np
 from hearts_env.cards import ACTION_NAMES, NO_CARD, NUM_RANKS, RANKS, bit, names_in
 from hearts_env.game.compiled_rules import Lookup, lookup
 from hearts_env.game.engine import deal, legal, pass_offset
+from hearts_env.game.rulebook import receiver
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import card_points, winners
 from hearts_env.game.state import GAME_OVER, PHASE_NAMES, State
@@ -221,8 +222,9 @@ def _pass_lines(info: Lookup, record: Record, seats: list[str]) -> list[str]:
     offset = int(pass_offset(info, np.array([record.deal_no]))[0])
     if not record.passes:
         return ["no pass", ""] if offset == 0 else []
+    to = [seats[receiver(info.num_players, seat, offset)] for seat in range(info.num_players)]
     lines = [
-        f"{seats[seat]} passes {' '.join(map(_card, sorted(cards)))} to {seats[(seat + offset) % info.num_players]}"
+        f"{seats[seat]} passes {' '.join(map(_card, sorted(cards)))} to {to[seat]}"
         for seat, cards in enumerate(record.passes)
         if cards
     ]

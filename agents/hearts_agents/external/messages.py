@@ -28,6 +28,7 @@ from hearts_env.cards import (
 )
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import deal, mix, pass_offset, step
+from hearts_env.game.rulebook import exchanged, giver, legal_picks, picked_by_all, relative, seat_after
 from hearts_env.game.state import MOON, PASS, PHASE_NAMES, PLAY, State
 from hearts_env.game.view import View, view
 from hearts_env.text.record import MAX_NUMBER, MAX_SCORE
@@ -93,13 +94,14 @@ def _play_lists(seen: View) -> list[bytes]:
 def _codes(seats: int) -> NDArray[np.int16]:
     """int16 [P, P]: by the leader of a trick, where in _PLAYS the cards begin of each seat that plays, in order."""
     order = np.arange(seats)
-    return ((order[:, None] + order) % seats * NUM_CARDS).astype(np.int16)
+    codes: NDArray[np.int16] = (seat_after(seats, order[:, None], order) * NUM_CARDS).astype(np.int16)
+    return codes
 
 
 def _by_seat(seen: View, values: Ints) -> list[bytes]:
     """Numbers by seat of the table as the inside of a JSON list.  values: int64 [N, P], relative."""
     seats = seen.lookup.num_players
-    order = (np.arange(seats) - seen.seat[:, None]) % seats
+    order = relative(seats, np.arange(seats), seen.seat[:, None])
     form = b",".join([b"%d"] * seats)
     return [form % tuple(row) for row in np.take_along_axis(values, order, axis=1).tolist()]
 
@@ -208,7 +210,7 @@ def view_of(info: Lookup, requests: Sequence[Request]) -> View:
     _refuse(requests, state.turn != _column(requests, "seat"), "it is not this seat's turn")
     seen = view(info, state)
     seen.legal = _column(requests, "legal")
-    order = (np.arange(info.num_players) + seen.seat[:, None]) % info.num_players
+    order = seat_after(info.num_players, seen.seat[:, None], np.arange(info.num_players))
     points = np.take_along_axis(_column(requests, "points"), order, axis=1)
     _refuse(requests, (points != seen.points).any(axis=1), "points are not those of the cards taken")
     return seen
@@ -245,7 +247,7 @@ def _check_cards(info: Lookup, requests: Sequence[Request], played: Sets) -> Non
     own = hand | played[np.arange(len(requests)), seat]
     passing, choosing = phase == PASS, phase == MOON
     due = np.where(offset == 0, 0, info.pass_count)
-    may = np.where(passing, hand & ~passed, np.where(choosing, MOON_CHOICES, hand))
+    may = np.where(passing, legal_picks(hand, passed), np.where(choosing, MOON_CHOICES, hand))
     allowed = info.rules.moon == "choice"
     for wrong, reason in (
         ((hand | passed | received | out) & ~info.deck != 0, "a card is not in the pack of these rules"),
@@ -267,21 +269,20 @@ def _begun(info: Lookup, requests: Sequence[Request], played: Sets) -> State:
     """The tables before the first play, as far as the viewer can tell: others hold what they are going to play."""
     rows, seat = np.arange(len(requests)), _column(requests, "seat")
     hand, passed, received = (_column(requests, name) for name in ("hand", "passed", "received"))
-    dealt = (hand | played[rows, seat]) & ~received | passed
+    # The pass backwards.
+    dealt = exchanged(hand | played[rows, seat], received, passed)
     number = _column(requests, "deal_no")
     held = played.copy()
     held[rows, seat] |= hand
     state = State.empty(info, len(requests))
     key = mix(mix(dealt.view(np.uint64)) + number.view(np.uint64)).view(np.int64)
     deal(info, state, held, deal_no=number, scores=_column(requests, "totals"), key=key)
-    giver = (seat - pass_offset(info, number)) % info.num_players
-    state.picks[rows, giver] = received
+    state.picks[rows, giver(info.num_players, seat, pass_offset(info, number))] = received
     state.picks[rows, seat] = passed
     passing = _column(requests, "phase") == PASS
     leader = np.array([request.plays[0][0] if request.plays else request.seat for request in requests])
     state.phase[:] = np.where(passing, PASS, PLAY)
-    # Picks go round the table from seat 0.
-    state.count[:] = np.where(passing, count(passed) * info.num_players + seat, 0)
+    state.count[:] = np.where(passing, picked_by_all(info.num_players, seat, count(passed)), 0)
     state.turn[:] = np.where(passing, seat, leader)
     state.leaders[:, 0] = np.where(passing, NO_SEAT, leader)
     return state

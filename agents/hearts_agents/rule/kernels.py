@@ -58,10 +58,10 @@ from hearts_agents.rule.weights import Weights
 from hearts_env.cards import HEARTS, NUM_SUITS, QS_SET, Bools, Ints
 from hearts_env.fast import jit
 from hearts_env.fast.jit import called, inner, kernel, stands_for, zeros_below
-from hearts_env.fast.step import Game, finish, game, legal_at, offset_of, step_at, tables
+from hearts_env.fast.step import Game, finish, game, legal_at, step_at, tables
 from hearts_env.fast.view import views
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.rulebook import either
+from hearts_env.game.rulebook import either, pass_offset, receiver, relative
 from hearts_env.game.scoring import PARTNER, automatic_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
 from hearts_env.game.view import View
@@ -204,7 +204,8 @@ def action_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> Numbe
     if tables.phase[n] == PLAY:
         return card_at(lut, _situation_of_state(game, lut, tables, n))
     turn = tables.turn[n]
-    return pick_at(lut, tables.hands[n, turn], tables.picks[n, turn], offset_of(game, tables.deal_no[n]))
+    offset: Number = pass_offset(game.pass_offsets, tables.deal_no[n])
+    return pick_at(lut, tables.hands[n, turn], tables.picks[n, turn], offset)
 
 
 @inner
@@ -212,12 +213,10 @@ def _situation_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> S
     """The view of the seat to act at table n, as `_situation_of_view` gives it."""
     me: Number = np.int64(tables.turn[n])
     voids, bits = np.int64(tables.voids[n]), NUM_SUITS * game.num_players
-    offset: Number = offset_of(game, tables.deal_no[n])
+    offset: Number = pass_offset(game.pass_offsets, tables.deal_no[n])
     kept, best_seat = np.int64(0), np.int64(tables.best_seat[n])
     if offset != 0:  # of the cards passed, those that the receiver has not played
-        kept = tables.picks[n, me] & tables.hands[n, (me + offset) % game.num_players]
-    if best_seat >= 0:
-        best_seat = (best_seat - me) % game.num_players
+        kept = tables.picks[n, me] & tables.hands[n, receiver(game.num_players, me, offset)]
     return Situation(
         tables.hands[n, me],
         legal_at(game, tables, n),
@@ -230,7 +229,7 @@ def _situation_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> S
         np.int64(tables.count[n]),
         np.int64(tables.led[n]),
         np.int64(tables.best[n]),
-        best_seat,
+        relative(game.num_players, best_seat, me),
     )
 
 

@@ -9,11 +9,11 @@ from hearts_agents.rule.kernels import action_of_state
 from hearts_agents.rule.tables import rule_record
 from hearts_agents.rule.weights import Weights
 from hearts_agents.search.payoffs import cards_that_count
-from hearts_env.cards import NO_SEAT, Bools, Ints
+from hearts_env.cards import NO_CARD, NO_SEAT, Bools, Ints
 from hearts_env.fast.jit import Number, inner, kernel
 from hearts_env.fast.step import Game, game, step_at, tables
 from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.rulebook import automatic_choice, deal_points, shooter
+from hearts_env.game.rulebook import deal_points, shooter, unasked_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
 
 
@@ -104,9 +104,9 @@ def settle(game: Game, scores: Ints, chosen: Number, one: State, points: Ints) -
     """
     taken = one.taken[0]
     shot: Number = np.int64(shooter(game.score, taken))
-    choice: Number = np.int64(game.moon_action)
+    choice: Number = np.int64(NO_CARD)
     if one.phase[0] == MOON:
         choice = chosen
-    elif shot != NO_SEAT and (game.moon_chosen or game.moon_automatic):
-        choice = np.int64(automatic_choice(game.score, taken, shot, scores, points))
+    elif shot != NO_SEAT:
+        choice = np.int64(unasked_choice(game.score, taken, shot, scores, points))
     deal_points(game.score, taken, shot, choice, points)
