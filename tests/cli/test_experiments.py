@@ -18,6 +18,7 @@ from hearts_env.game.engine import step
 from hearts_env.game.view import View, view
 from tree_search import Variant
 
+pytestmark = pytest.mark.slow  # most of it is compiling what nothing else needs
 needs_numba = pytest.mark.skipif("compiled" not in available(), reason="no numba")
 
 
