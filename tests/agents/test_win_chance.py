@@ -9,8 +9,8 @@ import win_chance as fit
 from deals import VARIANTS, dealt
 from hearts_agents import make
 from hearts_agents.search.agent import SearchAgent
-from hearts_agents.search.candidates import Lines
-from hearts_agents.search.rollouts import Policies, outcomes
+from hearts_agents.search.candidates import CandidateActions
+from hearts_agents.search.rollouts import RolloutPolicies, outcomes
 from hearts_agents.win_chance import chances, competitors, curve_of, game_payoff, in_packs, win_chance
 from hearts_env.cards import ADD, CARD_NAMES, SUBTRACT, Ints
 from hearts_env.executor import using
@@ -151,10 +151,10 @@ def test_what_a_line_is_worth_in_a_game_is_what_the_deal_adds_to_the_chance_unde
         step(INFO, state, make("rule").act(view(INFO, state)))
     state.scores[:] = some_scores(Rules(target=90), 8)
     seen, every = view(INFO, state), np.arange(8)
-    lines = Lines(every, make("rule").act(seen)[:, None], np.zeros(8, np.bool_), np.zeros(8, np.bool_))
-    quick = outcomes(INFO, Policies.of(make("rule"), to_win=True), state, every, seen.seat, lines, every)
+    lines = CandidateActions(every, make("rule").act(seen)[:, None], np.zeros(8, np.bool_), np.zeros(8, np.bool_))
+    quick = outcomes(INFO, RolloutPolicies.of(make("rule"), to_win=True), state, every, seen.seat, lines, every)
     with using("numpy"):
-        slow = outcomes(INFO, Policies.of(make("rule"), to_win=True), state, every, seen.seat, lines, every)
+        slow = outcomes(INFO, RolloutPolicies.of(make("rule"), to_win=True), state, every, seen.seat, lines, every)
     assert np.array_equal(quick, slow)
     end = state.copy()
     make("rule").play_on(INFO, end, np.ones(end.hands.shape, np.bool_))
