@@ -28,11 +28,11 @@ from hearts_env.observe.encode import encode, layout  # noqa: E402
 from hearts_train import TrainConfig, train  # noqa: E402
 from hearts_train.exploit.exploiter import plans, respond  # noqa: E402
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
-from hearts_train.learn.opponents import LEARNS, Others, Pool, opponents_now, past_file  # noqa: E402
+from hearts_train.learn.opponents import LEARNS, OpponentPool, Opponents, opponents_now, past_file  # noqa: E402
 from hearts_train.learn.rollout import Rollout  # noqa: E402
 from hearts_train.run.config import TrainError, flat_options  # noqa: E402
 from hearts_train.run.config_file import opened, resumed  # noqa: E402
-from hearts_train.run.evaluation import BEST, SHARE, Clocks  # noqa: E402
+from hearts_train.run.evaluation import BEST, MOST_SHARE, EvaluationSchedule  # noqa: E402
 from hearts_train.run.log import read_metrics  # noqa: E402
 from hearts_train.run.workers import Worker  # noqa: E402
 
@@ -86,7 +86,7 @@ def test_a_rollout_with_opponents_plays_the_deals_of_a_match_and_keeps_what_lear
     if executor not in available():
         pytest.skip("the compiled executor needs numba, from the extra fast")
     info, ids = lookup(Rules()), np.arange(24)
-    others = Pool(4, seats=1).others(opponent, 24, met=16)
+    others = OpponentPool(4, seats=1).seat(opponent, 24, met=16)
     with using(executor):
         rollout = Rollout(info, layout(info), 24)
         rollout.collect(ids, lowest_actor, others)
@@ -94,16 +94,16 @@ def test_a_rollout_with_opponents_plays_the_deals_of_a_match_and_keeps_what_lear
     assert rollout.payoffs == pytest.approx(payoff(info, result.points))
     learns = (others.lineup == LEARNS).reshape(-1)
     assert learns.sum() == 16 + 8 * 4
-    assert (rollout.counts[~learns] == 0).all()
-    assert (rollout.counts[learns] > 3).all()
-    assert set(rollout.chain[: rollout.size].tolist()) == set(np.flatnonzero(learns).tolist())
+    assert (rollout.lengths[~learns] == 0).all()
+    assert (rollout.lengths[learns] > 3).all()
+    assert set(rollout.trajectory[: rollout.size].tolist()) == set(np.flatnonzero(learns).tolist())
 
 
 def test_two_kinds_of_opponents_may_sit_at_one_table() -> None:
     info, ids = lookup(Rules()), np.arange(12)
     lineup = np.tile([0, LEARNS, 1, 0], (12, 1))
     rollout = Rollout(info, layout(info), 12)
-    rollout.collect(ids, lowest_actor, Others([make("rule"), Lowest()], lineup))
+    rollout.collect(ids, lowest_actor, Opponents([make("rule"), Lowest()], lineup))
     result = play(Rules(), [make("rule"), Lowest()], [0, 1, 1, 0], ids)
     assert rollout.payoffs == pytest.approx(payoff(info, result.points))
 
@@ -242,20 +242,20 @@ def test_bad_opponents_are_named_before_anything_is_written(
 def test_evaluations_take_under_a_tenth_of_the_time_and_slow_ones_wait() -> None:
     config = TrainConfig().with_options(eval_every_minutes=0.1, eval_slow=("search:64",), eval_slow_every_minutes=10)
     now, spent, met = 0.0, 0.0, {"rule": 0, "random": 0, BEST: 0, "search:64": 0}
-    clocks = Clocks(config, lambda: now)
-    assert clocks.due() == ["rule", "random"]
-    assert "search:64" not in clocks.last()
+    schedule = EvaluationSchedule(config, lambda: now)
+    assert schedule.due() == ["rule", "random"]
+    assert "search:64" not in schedule.at_end()
     while now < 4 * 3600:
         now += 2
-        for name in clocks.due():
+        for name in schedule.due():
             assert name != "search:64" or now >= 600
             cost = {"rule": 3.0, "random": 0.1, BEST: 1.0, "search:64": 40.0}[name]
             now, spent = now + cost, spent + cost
-            clocks.took(name, cost)
+            schedule.met(name, cost)
             met[name] += 1
-    assert spent < SHARE * now
+    assert spent < MOST_SHARE * now
     assert met["random"] > met["rule"] > met["search:64"] > 5
-    assert clocks.last() == ["rule", "random", BEST, "search:64"]
+    assert schedule.at_end() == ["rule", "random", BEST, "search:64"]
 
 
 @pytest.mark.parametrize(("gain", "kept"), [(1.0, True), (0.01, False), (-1.0, False)])

@@ -34,13 +34,13 @@ from hearts_env.game.state import State  # noqa: E402
 from hearts_env.observe.blocks import SCORE_STEPS  # noqa: E402
 from hearts_env.observe.encode import layout, unpack  # noqa: E402
 from hearts_train import TrainConfig, train  # noqa: E402
-from hearts_train.export.release import Ship  # noqa: E402
+from hearts_train.export.release import Release  # noqa: E402
 from hearts_train.learn.deals import drawn_scores  # noqa: E402
 from hearts_train.learn.network import HeartsNet, packed  # noqa: E402
 from hearts_train.learn.returns import advantages, explained_variance  # noqa: E402
 from hearts_train.learn.rollout import Rollout, most_decisions  # noqa: E402
 from hearts_train.ppo import Learner  # noqa: E402
-from hearts_train.run import log as report  # noqa: E402
+from hearts_train.run import log as run_log  # noqa: E402
 from hearts_train.run.checkpoint import (  # noqa: E402
     CHECKPOINT_NAME,
     CheckpointError,
@@ -52,7 +52,7 @@ from hearts_train.run.checkpoint import (  # noqa: E402
 from hearts_train.run.config import TrainError  # noqa: E402
 from hearts_train.run.config_file import resumed  # noqa: E402
 from hearts_train.run.learning_curve import CurveError, plot  # noqa: E402
-from hearts_train.run.log import Report, read_metrics  # noqa: E402
+from hearts_train.run.log import RunLog, read_metrics  # noqa: E402
 from hearts_train.run.process_pool import ProcessPool, WorkerError  # noqa: E402
 
 TINY = TrainConfig().with_options(decisions=600, workers=1, tables=8, width=8, blocks=1, minibatch=64, eval_ids=4)
@@ -106,11 +106,11 @@ def test_the_buffer_holds_each_decision_with_a_choice_in_the_order_of_its_seat(r
     rollout = Rollout(info, layout(info), tables=20)
     for first in (0, 7):
         rollout.collect(first + np.arange(20), first_legal(info))
-        chain, place = rollout.chain[: rollout.size], rollout.place[: rollout.size]
-        assert (np.bincount(chain, minlength=20 * info.num_players) == rollout.counts).all()
-        assert rollout.counts.max() <= most_decisions(info)
+        chain, place = rollout.trajectory[: rollout.size], rollout.timestep[: rollout.size]
+        assert (np.bincount(chain, minlength=20 * info.num_players) == rollout.lengths).all()
+        assert rollout.lengths.max() <= most_decisions(info)
         for index in np.unique(chain):
-            assert place[chain == index].tolist() == list(range(rollout.counts[index]))
+            assert place[chain == index].tolist() == list(range(rollout.lengths[index]))
         assert rollout.payoffs.sum(axis=1) == pytest.approx(0, abs=1e-9)
         inputs = unpack(layout(info), rollout.packed[: rollout.size])
         mine = inputs[:, layout(info)["hand"]].sum(axis=1).astype(int)
@@ -126,7 +126,7 @@ def test_a_deal_is_the_same_in_every_batch() -> None:
     many.collect(np.arange(30), first_legal(info))
     for table in range(5):
         one.collect(np.array([table]), first_legal(info))
-        rows = np.flatnonzero(many.chain[: many.size] // info.num_players == table)
+        rows = np.flatnonzero(many.trajectory[: many.size] // info.num_players == table)
         assert (many.packed[rows] == one.packed[: one.size]).all()
         assert (many.payoffs[table] == one.payoffs[0]).all()
 
@@ -144,7 +144,7 @@ def test_a_deal_within_a_game_shows_its_scores_and_pays_what_it_adds_to_the_chan
     shown = unpack(layout(info), rollout.packed[: rollout.size])[:, layout(info)["scores"]].reshape(
         rollout.size, info.num_players, SCORE_STEPS
     )
-    table, seat = np.divmod(rollout.chain[: rollout.size], info.num_players)
+    table, seat = np.divmod(rollout.trajectory[: rollout.size], info.num_players)
     assert (shown[:, 0].sum(axis=1) == scores[table, seat] * SCORE_STEPS // info.rules.target).all()
     assert (rollout.payoffs[~within] == plain.payoffs[~within]).all(), "without scores it is a single deal"
     added = win_chance(info, reset_exact(info, scores + points_of(info, ids, scores)))
@@ -186,8 +186,8 @@ def test_moon_choices_are_decisions_of_the_shooter() -> None:
     assert rollout.moons.any()
     choosing = unpack(layout(info), rollout.packed[: rollout.size])[:, layout(info)["phase"]][:, 2] == 1
     assert choosing.sum() == rollout.moons.sum()
-    last = rollout.counts[rollout.chain[: rollout.size][choosing]] - 1
-    assert (rollout.place[: rollout.size][choosing] == last).all()
+    last = rollout.lengths[rollout.trajectory[: rollout.size][choosing]] - 1
+    assert (rollout.timestep[: rollout.size][choosing] == last).all()
 
 
 def test_the_update_sees_the_probabilities_of_the_rollout() -> None:
@@ -236,7 +236,7 @@ def test_a_run_leaves_what_the_documents_promise(tmp_path: Path) -> None:
 
 def test_what_is_shipped_are_a_run_s_weights_with_facts_from_its_files(tmp_path: Path) -> None:
     run = train(tiny(tmp_path / "run"))
-    short = Ship(run, deals=4, opponents=("random",), games=2, games_against=("random",))
+    short = Release(run, deals=4, opponents=("random",), games=2, games_against=("random",))
     facts, content = short.prepared()
     assert content == (run / "net.safetensors").read_bytes()
     last = read_metrics(run)[-1]
@@ -257,7 +257,7 @@ def test_what_is_shipped_are_a_run_s_weights_with_facts_from_its_files(tmp_path:
 
 def test_a_network_for_several_rules_is_measured_under_each_of_them(tmp_path: Path) -> None:
     run = train(tiny(tmp_path / "run", pad=True, also_rules=("three", "standard", "omnibus", "three", "seven")))
-    short = Ship(run, opponents=(), games=0, games_against=(), other_deals=3, other_opponents=("random", "rule"))
+    short = Release(run, opponents=(), games=0, games_against=(), other_deals=3, other_opponents=("random", "rule"))
     rows = short.prepared()[0]["evaluation"]["others"]
     assert [(row["rules"], row["seats"], row["players"], row["opponent"]) for row in rows] == [
         (rules, seats, players, opponent)
@@ -269,7 +269,7 @@ def test_a_network_for_several_rules_is_measured_under_each_of_them(tmp_path: Pa
 def test_a_run_from_trained_weights_says_how_far_these_were_trained_also_after_it_is_resumed(tmp_path: Path) -> None:
     first = train(tiny(tmp_path / "first", decisions=600))
     second = train(resumed(train(tiny(tmp_path / "second", decisions=600, start=str(first))), decisions=1200))
-    trained = Ship(second, deals=2, opponents=(), games=0, games_against=()).prepared()[0]["training"]
+    trained = Release(second, deals=2, opponents=(), games=0, games_against=()).prepared()[0]["training"]
     assert trained["config"]["start"] == first.name, "no folder of this machine is told"
     assert trained["decisions"] >= 1200
     assert trained["start"]["decisions"] == read_metrics(first)[-1]["decisions"]
@@ -454,10 +454,10 @@ def test_one_network_learns_several_rules_by_turns_and_is_evaluated_under_each(t
 def test_the_running_line_shows_the_run_s_own_rules_and_an_evaluation_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "_PLAIN_EVERY_S", -1)
+    monkeypatch.setattr(run_log, "_PLAIN_EVERY_S", -1)
     place = {"decisions": 9, "minutes": 1.0, "decisions_per_s": 5.0}
     met = {f"{key}/{name}": 1.5 for name in ("rule", "rule num_players=3", "random") for key in ("payoff", "payoff_se")}
-    with contextlib.closing(Report(tmp_path, 0)) as told:
+    with contextlib.closing(RunLog(tmp_path, 0)) as told:
         told.evaluation({**place, **met})
         told.iteration(place, 0.5)
     evaluated, running = capsys.readouterr().out.splitlines()

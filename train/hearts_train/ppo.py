@@ -26,7 +26,7 @@ from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rules import Rules
 from hearts_train.learn.deals import drawn_ids, drawn_scores
 from hearts_train.learn.network import HeartsNet
-from hearts_train.learn.opponents import LEARNS, Others, Pool
+from hearts_train.learn.opponents import LEARNS, OpponentPool, Opponents
 from hearts_train.learn.parameters import FlatParameters
 from hearts_train.learn.returns import explained_variance
 from hearts_train.learn.rollout import Actor, Batch, Rollout
@@ -65,16 +65,16 @@ class Learner:
 
             self.compiled = CompiledUpdate(self.parameters, self.watch)
 
-    def _game(self, rules: Rules) -> tuple[Pool, Rollout]:
+    def _game(self, rules: Rules) -> tuple[OpponentPool, Rollout]:
         """Return the opponent pool and the rollout buffer for one rule set."""
         config = self.config
         rollout = Rollout(lookup(rules), config.spec.layout, config.tables, self.watch)
-        return Pool(rules.num_players, config.seats_that_learn(rules)), rollout
+        return OpponentPool(rules.num_players, config.seats_that_learn(rules)), rollout
 
-    def iterate(self, iteration: int, deals: int, now: Scheduled, opponents: Sequence[str] = ()) -> Metrics:
+    def iterate(self, iteration: int, deals: int, now: Scheduled, opponent_names: Sequence[str] = ()) -> Metrics:
         """Play this worker's deals of an iteration, learn from them, and return metrics by name.
 
-        deals: of the run so far.  now: the scheduled hyperparameters.  opponents: agents by name, of which one is met.
+        deals: of the run so far.  now: the scheduled hyperparameters.  opponent_names: agents, of which one is met.
         """
         # The random numbers depend on this alone, so that a resumed run needs no state of a generator.
         rng = np.random.default_rng([self.config.seed, self.rank, iteration])
@@ -82,7 +82,7 @@ class Learner:
         self.pool, self.rollout = self.games[(iteration + self.rank) % len(self.games)]
         begin = time.perf_counter()
         self.watch.start()
-        others = self._play(deals, now, opponents, rng)
+        opponents = self._play(deals, now, opponent_names, rng)
         played = time.perf_counter()
         learned = self.update(rng, now)
         return {
@@ -91,7 +91,7 @@ class Learner:
             "update_seconds": time.perf_counter() - played,
             "moon_rate": float(self.rollout.moons[: self.config.tables].mean()),
             **learned,
-            **self._against(others),
+            **self._payoff_against(opponents),
         }
 
     def warm_up(self) -> None:
@@ -102,30 +102,32 @@ class Learner:
 
     # -- rollout: whole deals on fresh cards at many tables at once (detail 1) ---------------------------------------
 
-    def _play(self, deals: int, now: Scheduled, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
+    def _play(
+        self, deals: int, now: Scheduled, opponent_names: Sequence[str], rng: np.random.Generator
+    ) -> Opponents | None:
         """Fill the rollout buffer, and return who sat at the tables with an opponent."""
         config, game, game_share = self.config, self.rollout.lookup, self.config.opponents.game_share
-        others = self._others(opponents, rng)
+        opponents = self._opponents(opponent_names, rng)
         teacher = self.teacher if now.imitates else None
         ids = drawn_ids(config.seed, deals + self.rank * config.tables, config.tables)
         scores = drawn_scores(game, config.tables, game_share, rng) if game_share else None
-        self.rollout.collect(ids, self.actor(rng), others, teacher, scores)
-        return others
+        self.rollout.collect(ids, self.actor(rng), opponents, teacher, scores)
+        return opponents
 
-    def _others(self, opponents: Sequence[str], rng: np.random.Generator) -> Others | None:
+    def _opponents(self, names: Sequence[str], rng: np.random.Generator) -> Opponents | None:
         """Draw the opponent of this iteration, and seat it at its share of the tables."""
         tables = self.config.tables
         met = round(self.config.opponents.opponent_share * tables)
-        if not opponents or not met:
+        if not names or not met:
             return None
-        return self.pool.others(opponents[int(rng.integers(len(opponents)))], tables, met)
+        return self.pool.seat(names[int(rng.integers(len(names)))], tables, met)
 
-    def _against(self, others: Others | None) -> Metrics:
+    def _payoff_against(self, opponents: Opponents | None) -> Metrics:
         """Return the mean payoff of the seats that learn, at tables with an opponent."""
-        if others is None:
+        if opponents is None:
             return {}
-        mixed = (others.lineup != LEARNS).any(axis=1)
-        payoffs, learns = self.rollout.payoffs[: len(mixed)][mixed], others.lineup[mixed] == LEARNS
+        mixed = (opponents.lineup != LEARNS).any(axis=1)
+        payoffs, learns = self.rollout.payoffs[: len(mixed)][mixed], opponents.lineup[mixed] == LEARNS
         return {"payoff_opponents": float(payoffs[learns].mean())}
 
     def actor(self, rng: np.random.Generator) -> Actor:
@@ -155,7 +157,7 @@ class Learner:
         scale = config.spec.reward_scale
         # Generalised advantage estimates (detail 5); nothing is bootstrapped, since every deal is played to its end.
         batch = rollout.batch(config.ppo.gae_lambda, scale)
-        outcomes = scale * rollout.payoffs.reshape(-1)[rollout.chain[: rollout.size]]
+        outcomes = scale * rollout.payoffs.reshape(-1)[rollout.trajectory[: rollout.size]]
         metrics = {
             "explained_variance": explained_variance(rollout.values[: rollout.size], batch.returns),
             "explained_outcome": explained_variance(rollout.values[: rollout.size], outcomes.astype(np.float32)),

@@ -1,1 +1,1 @@
-"""What leaves a training run: released weights, ONNX files."""
+"""Networks leave a training run: released weights, ONNX files."""

@@ -18,11 +18,11 @@ from hearts_train.run.checkpoint import write_whole
 
 OPSET = 17
 IR_VERSION = 8
-"""What runtimes since 2022 read."""
+"""Version of the format that runtimes since 2022 read."""
 
 
 def export(weights: Path, out: Path) -> NetSpec:
-    """Write the network of a weights file or run directory as ONNX; what it was made for.
+    """Write the network of a weights file or run directory as ONNX, and return what it was made for.
 
     The graph's input is `encoding`, uint8 [n, F] as `hearts_env.observe.encode` makes it.  Its outputs are `logits`,
     float32 [n, A] with illegal actions at -1e9, `action`, int64 [n], the most probable one, and `value`, float32 [n].
@@ -34,7 +34,7 @@ def export(weights: Path, out: Path) -> NetSpec:
 
 
 def model(spec: NetSpec, tensors: dict[str, Floats]) -> Any:
-    """The same as an onnx.ModelProto."""
+    """Return a network as an onnx.ModelProto; see `export` for its inputs and outputs."""
     legal = spec.layout["legal"]
     constants: dict[str, NDArray[Any]] = {
         "legal.start": np.array([legal.start]),

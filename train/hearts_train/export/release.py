@@ -33,7 +33,7 @@ MOST_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
-class Ship:
+class Release:
     """Put a run's network into this package as the agent `net`, and measure what its card says."""
 
     run: Annotated[Path, tyro.conf.Positional]
@@ -59,7 +59,7 @@ class Ship:
         print(f"{SHIPPED} and {FACTS.name} written; `make docs` puts the numbers into the card")
 
     def prepared(self) -> tuple[dict[str, Any], bytes]:
-        """The facts of the run's network, measured, and the contents of its weights file.
+        """Measure the run's network; return the facts, and the contents of its weights file.
 
         Raises NetError for weights that do not fit, that are too large, or that do not say how far they were trained.
         """
@@ -89,7 +89,7 @@ class Ship:
         return facts, content
 
     def _measured(self, net: Net, seed: int, others: dict[Rules, str]) -> dict[str, Any]:
-        """How it does, each figure with its error.  others: the other rules it has learned, and how they were named."""
+        """Return how it plays, each figure with its error.  others: more rules it has learned, and their names."""
         ids = fresh_ids(max(self.deals, self.games, self.other_deals), seed)
         plain, drawing = NetAgent(net), NetAgent(net, "net?sample", sample=True)
         seatings = [(plain, 2), (plain, 1), (plain, 3), (drawing, 2)]
@@ -112,7 +112,7 @@ class Ship:
 
 
 def _row(agent: Agent, opponent: str, rules: Rules, ids: Ints, seats: int, *, games: bool = False) -> dict[str, Any]:
-    """What came of meeting an opponent in so many seats, every rotation, as plain JSON values."""
+    """Measure an agent against an opponent in so many seats, every rotation; return plain JSON values."""
     measure, met = ("wins", duplicate_wins) if games else ("payoff", duplicate_payoffs)
     mean, error = mean_and_error(met(rules, agent, opponent, ids, seats))
     where = "" if rules == Rules() else f" ({rules.show()})"
@@ -123,13 +123,13 @@ def _row(agent: Agent, opponent: str, rules: Rules, ids: Ints, seats: int, *, ga
 
 
 def size(spec: NetSpec) -> dict[str, int]:
-    """How large the network is."""
+    """Return the size of the network."""
     parameters = sum(int(np.prod(shape)) for shape in spec.shapes.values())
     return {"parameters": parameters, "inputs": spec.layout.size, "width": spec.width, "blocks": spec.blocks}
 
 
 def training(run: Path, trained: dict[str, Any]) -> dict[str, Any]:
-    """How the weights came about: what the run's files say up to them."""
+    """Return how the weights came about: what the run's files say up to them."""
     try:
         # Weights that it began with or met, without the folders of this machine.
         config = json.loads(re.sub('(?<=[":])/[^"]*/', "", (run / CONFIG_NAME).read_text(encoding="utf-8")))
@@ -148,6 +148,6 @@ def training(run: Path, trained: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        tyro.cli(Ship)()
+        tyro.cli(Release)()
     except ValueError as error:
-        sys.exit(f"ship: {error}")
+        sys.exit(f"release: {error}")

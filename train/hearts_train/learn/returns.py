@@ -11,21 +11,21 @@ from hearts_agents.net.weights import Floats
 from hearts_env.cards import Ints
 
 
-def advantages(values: Floats, counts: Ints, reward: NDArray[np.floating[Any]], gae_lambda: float) -> Floats:
+def advantages(values: Floats, lengths: Ints, reward: NDArray[np.floating[Any]], gae_lambda: float) -> Floats:
     """Return generalised advantage estimates (Schulman et al., arXiv 1506.02438) with gamma 1, float32 [K, D].
 
-    values: float32 [K, D]  value at each decision of K chains (a chain is one seat in one deal), in order.
-    counts: int64 [K]  decisions in each chain; what lies beyond is not read, and 0 in the result.
+    values: float32 [K, D]  value at each decision of K trajectories (one seat in one deal each), in order.
+    lengths: int64 [K]  decisions in each trajectory; what lies beyond is not read, and 0 in the result.
     reward: float [K]  paid after the last decision; nothing is paid before.
     """
     result = np.zeros_like(values)
     following = reward.astype(np.float32)
-    ahead = np.zeros_like(following)
-    for place in reversed(range(values.shape[1])):
-        here = place < counts
-        ahead = np.where(here, following - values[:, place] + gae_lambda * ahead, np.float32(0))
-        following = np.where(here, values[:, place], following)
-        result[:, place] = ahead
+    carried = np.zeros_like(following)
+    for timestep in reversed(range(values.shape[1])):
+        here = timestep < lengths
+        carried = np.where(here, following - values[:, timestep] + gae_lambda * carried, np.float32(0))
+        following = np.where(here, values[:, timestep], following)
+        result[:, timestep] = carried
     return result
 
 

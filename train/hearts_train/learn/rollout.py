@@ -1,4 +1,4 @@
-"""Deals played by one policy in all seats or some, with every decision it had kept for the update."""
+"""The rollout buffer: deals played by one policy in all seats or some, and every decision it had in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hearts_env.game.view import view
 from hearts_env.match.agent import Agent
 from hearts_env.match.tables import Start, Tables
 from hearts_env.observe.encode import Layout, encode_packed
-from hearts_train.learn.opponents import Others
+from hearts_train.learn.opponents import Opponents
 from hearts_train.learn.returns import advantages
 from hearts_train.learn.stopwatch import Stopwatch
 
@@ -40,15 +40,15 @@ class Batch(NamedTuple):
     taught: Ints  # int64 [n]  what a teacher would have done; without one the action that was played
 
     def take(self, rows: Ints | slice) -> Batch:
-        """Some rows, by their numbers int64 [k] or as a slice."""
+        """Return some rows, by their numbers int64 [k] or as a slice."""
         return Batch._make(column[rows] for column in self)
 
 
 @dataclass
 class Rollout:
-    """The buffer: a flat list of the decisions of K = tables * P chains, each chain one seat in one deal.
+    """The buffer: a flat list of the decisions of K = tables * P trajectories, each one seat in one deal.
 
-    Only decisions with a choice are kept.  A chain's decisions lie in their order, among those of other chains.
+    Only decisions with a choice are kept.  A trajectory's decisions lie in their order, among those of others.
     """
 
     lookup: Lookup
@@ -63,9 +63,9 @@ class Rollout:
     actions: Ints = field(init=False)  # int64 [capacity]
     log_probs: Floats = field(init=False)  # float32 [capacity]
     values: Floats = field(init=False)  # float32 [capacity]
-    chain: Ints = field(init=False)  # int64 [capacity]  table * P + seat
-    place: Ints = field(init=False)  # int64 [capacity]  number of the decision in its chain
-    counts: Ints = field(init=False)  # int64 [K]  decisions of each chain
+    trajectory: Ints = field(init=False)  # int64 [capacity]  table * P + seat
+    timestep: Ints = field(init=False)  # int64 [capacity]  number of the decision in its trajectory
+    lengths: Ints = field(init=False)  # int64 [K]  decisions of each trajectory
     payoffs: NDArray[np.float64] = field(init=False)  # float64 [tables, P]  in points, see `win_chance.payoff_at`
     moons: Bools = field(init=False)  # bool [tables]
     taught: Ints = field(init=False)  # int64 [capacity]  a teacher's actions, or those that were played
@@ -81,9 +81,9 @@ class Rollout:
         self.log_probs = np.empty(capacity, np.float32)
         self.values = np.empty(capacity, np.float32)
         self.taught = np.empty(capacity, np.int64)
-        self.chain = np.empty(capacity, np.int64)
-        self.place = np.empty(capacity, np.int64)
-        self.counts = np.zeros(self.tables * seats, np.int64)
+        self.trajectory = np.empty(capacity, np.int64)
+        self.timestep = np.empty(capacity, np.int64)
+        self.lengths = np.zeros(self.tables * seats, np.int64)
         self.payoffs = np.zeros((self.tables, seats))
         self.moons = np.zeros(self.tables, np.bool_)
 
@@ -91,21 +91,21 @@ class Rollout:
         self,
         deal_ids: Ints,
         actor: Actor,
-        others: Others | None = None,
+        opponents: Opponents | None = None,
         teacher: Agent | None = None,
         scores: Ints | None = None,
     ) -> None:
         """Replace what is held by the decisions in fresh deals, int64 [N]: whole deals, from pass to moon choice.
 
-        N is at most `tables`; what is held by table and by chain stands in the first rows.  others: who plays seats
-        that don't learn, of which nothing is kept.  teacher: whose choices at these decisions are kept too.  scores: of
-        the games that the deals belong to, int64 [N, P]; where there are any points, a deal pays what it adds to the
-        chance to win.
+        N is at most `tables`; what is held by table and by trajectory stands in the first rows.  opponents: players of
+        seats that don't learn, of which nothing is kept.  teacher: whose choices at these decisions are kept too.
+        scores: of the games that the deals belong to, int64 [N, P]; where there are any points, a deal pays what it
+        adds to the chance to win.
         As in a match, the id also tells the number of the deal in its game, and so the pass offset.
         """
         self.size = 0
         self._teacher = teacher
-        self.counts[:] = 0
+        self.lengths[:] = 0
         numbers = single_deal_no(self.lookup, deal_ids)
         if scores is None:
             scores = np.zeros((len(deal_ids), self.lookup.num_players), np.int64)
@@ -113,21 +113,21 @@ class Rollout:
         # Apart, so that all tables of a batch are always in the same phase, which is the engine's fast case.
         for tables in (np.flatnonzero(holds), np.flatnonzero(~holds)):
             if len(tables):
-                played = self._play(deal_ids[tables], scores[tables], tables, actor, others)
+                played = self._play(deal_ids[tables], scores[tables], tables, actor, opponents)
                 self.payoffs[tables] = payoff_at(self.lookup, scores[tables], played.points.astype(np.int64))
                 self.moons[tables] = played.shooter != NO_SEAT
         self.watch.lap("rollout: game")
 
-    def _play(self, deal_ids: Ints, scores: Ints, numbers: Ints, actor: Actor, others: Others | None) -> State:
-        """Play these deals, which are held as the tables `numbers`, int64 [K]; how they end.  scores: int64 [K, P]."""
+    def _play(self, deal_ids: Ints, scores: Ints, numbers: Ints, actor: Actor, opponents: Opponents | None) -> State:
+        """Play deals that are held as the tables `numbers`, int64 [K]; return how they end.  scores: int64 [K, P]."""
         size = len(numbers)
-        if others:
-            tables = Tables(self.lookup, size, agents=others.agents, lineup=others.lineup[numbers])
+        if opponents:
+            tables = Tables(self.lookup, size, agents=opponents.agents, lineup=opponents.lineup[numbers])
         else:
             tables = Tables(self.lookup, size)
         tables.start(np.arange(size), deal_ids, Start(scores=scores))
         while True:
-            if others:
+            if opponents:
                 self.watch.lap("rollout: game")
                 tables.play_on()
                 self.watch.lap("rollout: others")
@@ -146,10 +146,10 @@ class Rollout:
         self.watch.lap("rollout: encode")
         actions, self.log_probs[rows], self.values[rows] = actor(self.packed[rows], self.legal[rows])
         self.actions[rows] = self.taught[rows] = actions
-        chain = tables * self.lookup.num_players + state.turn
-        self.chain[rows] = chain
-        self.place[rows] = self.counts[chain]
-        self.counts[chain] += 1
+        trajectory = tables * self.lookup.num_players + state.turn
+        self.trajectory[rows] = trajectory
+        self.timestep[rows] = self.lengths[trajectory]
+        self.lengths[trajectory] += 1
         if self._teacher:
             self.watch.lap("rollout: game")
             self.taught[rows] = self._teacher.act(views)
@@ -157,7 +157,7 @@ class Rollout:
         return actions
 
     def batch(self, gae_lambda: float, scale: float) -> Batch:
-        """All decisions held, where a deal pays `scale` times the payoff."""
+        """Return all decisions held, where a deal pays `scale` times the payoff."""
         held = slice(self.size)
         advantages = self.advantages(gae_lambda, scale)
         return Batch(
@@ -171,14 +171,14 @@ class Rollout:
         )
 
     def advantages(self, gae_lambda: float, scale: float) -> Floats:
-        """Advantage of each decision, float32 [size], where a deal pays `scale` times the payoff."""
-        at = self.chain[: self.size], self.place[: self.size]
-        values = np.zeros((len(self.counts), max(1, int(self.counts.max(initial=0)))), np.float32)
+        """Return the advantage of each decision, float32 [size], where a deal pays `scale` times the payoff."""
+        at = self.trajectory[: self.size], self.timestep[: self.size]
+        values = np.zeros((len(self.lengths), max(1, int(self.lengths.max(initial=0)))), np.float32)
         values[at] = self.values[: self.size]
-        result: Floats = advantages(values, self.counts, scale * self.payoffs.reshape(-1), gae_lambda)[at]
+        result: Floats = advantages(values, self.lengths, scale * self.payoffs.reshape(-1), gae_lambda)[at]
         return result
 
 
 def most_decisions(lookup: Lookup) -> int:
-    """The most decisions a seat can have in a deal: its picks, its plays, the moon choice."""
+    """Return the most decisions a seat can have in a deal: its picks, its plays, the moon choice."""
     return lookup.pass_count + lookup.hand_size + 1

@@ -1,4 +1,4 @@
-"""Where the time goes."""
+"""A stopwatch that adds up seconds by name: where the time of an update goes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Stopwatch:
         self._since = time.perf_counter()
 
     def start(self) -> None:
-        """What follows is measured, what came before is not."""
+        """Measure what follows, and not what came before."""
         self._since = time.perf_counter()
 
     def lap(self, name: str) -> None:
-        """The time since the last lap, or start, went into `name`."""
+        """Add the time since the last lap, or start, to `name`."""
         now = time.perf_counter()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
         self._since = now
 
     def total(self, prefix: str) -> float:
-        """Seconds in all names that begin so."""
+        """Return the seconds of all names that begin so."""
         return sum(seconds for name, seconds in self.seconds.items() if name.startswith(prefix))

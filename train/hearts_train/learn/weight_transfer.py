@@ -14,7 +14,7 @@ from hearts_env.observe.blocks import MAX_SEATS
 from hearts_train.learn.parameters import FlatParameters
 
 _FAINT = 0.01
-"""What the first weights of added blocks are multiplied by."""
+"""Factor of the first weights of added blocks."""
 
 
 def transfer(weights: Path, parameters: FlatParameters, vector: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""What a run leaves on disk, so that neither a kill nor a full disk can damage it."""
+"""Checkpoints and weights of a run on disk, which neither a kill nor a full disk can damage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckpointError(ValueError):
 
 @dataclass
 class Progress:
-    """How far a run has come; all that continuing needs, besides weights and the optimiser's moments."""
+    """Position of a run: all that continuing needs, besides weights and the optimiser's moments."""
 
     iteration: int = 0
     decisions: int = 0
@@ -44,7 +44,7 @@ class Progress:
     seconds: float = 0.0
     """Time spent, evaluations and earlier sessions of the run included."""
     start: dict[str, Any] | None = None
-    """The same of the weights that the run began with, where these were trained."""
+    """Position that the weights which the run began with had reached, where these were trained."""
 
 
 def write_whole(path: Path, content: bytes) -> None:

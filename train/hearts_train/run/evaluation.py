@@ -9,13 +9,13 @@ from hearts_train.run.config import TrainConfig
 
 BEST = "best"
 """As an opponent's name: the best weights of the run so far."""
-SHARE = 0.1
-"""Of the time, that evaluations take at most, all opponents together."""
+MOST_SHARE = 0.1
+"""Fraction of the time that evaluations take at most, all opponents together."""
 SLOW_IDS = 60
 """Deal ids of an evaluation against a slow opponent."""
 
 
-class Clocks:
+class EvaluationSchedule:
     """When each opponent is met next: none more often than asked, and none for more than its part of the time."""
 
     def __init__(self, config: TrainConfig, now: Callable[[], float] = time.perf_counter) -> None:
@@ -29,13 +29,13 @@ class Clocks:
         self._slow = dict.fromkeys(wanted.eval_slow, begin + 60 * wanted.eval_slow_every_minutes)
 
     def due(self) -> list[str]:
-        """Whom to meet now."""
+        """Return the opponents to meet now."""
         return [name for name, due in self._due.items() if self._now() >= due]
 
-    def last(self) -> list[str]:
-        """Whom to meet at the end: all, but slow opponents only if the run has been long enough to meet them."""
+    def at_end(self) -> list[str]:
+        """Return the opponents to meet at the end: all, but slow ones only if the run has been long enough for them."""
         return [name for name in self._due if self._now() >= self._slow.get(name, 0)]
 
-    def took(self, name: str, seconds: float) -> None:
-        """This opponent has been met, for so long."""
-        self._due[name] = self._now() + max(self._every[name], seconds * len(self._due) / SHARE)
+    def met(self, name: str, seconds: float) -> None:
+        """Note that an evaluation against this opponent has taken so long, and set when the next is due."""
+        self._due[name] = self._now() + max(self._every[name], seconds * len(self._due) / MOST_SHARE)

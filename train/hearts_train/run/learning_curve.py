@@ -17,7 +17,7 @@ class CurveError(ValueError):
 
 
 class Point(NamedTuple):
-    """A network on its way."""
+    """One network of a run, and its measured payoff."""
 
     decisions: float
     minutes: float

@@ -1,4 +1,4 @@
-"""What a run tells: a line of JSON and TensorBoard scalars for each event, and progress on the terminal."""
+"""The log of a run: a line of JSON and TensorBoard scalars for each event, and progress on the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLAIN_EVERY_S = 30.0
 
 
 def read_metrics(run: Path) -> list[Metrics]:
-    """The lines of a run's metrics.jsonl; a last line that was cut off by a kill is left out."""
+    """Return the lines of a run's metrics.jsonl; a last line that was cut off by a kill is left out."""
     path = run / METRICS_NAME
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     result = []
@@ -29,7 +29,7 @@ def read_metrics(run: Path) -> list[Metrics]:
     return result
 
 
-class Report:
+class RunLog:
     """Writes metrics.jsonl and TensorBoard's files, and shows how far the run is.
 
     On a terminal that is a bar, elsewhere a plain line now and then.
@@ -56,15 +56,15 @@ class Report:
             self._bar.start()
 
     def say(self, text: str) -> None:
-        """A sentence for the person at the terminal."""
+        """Print a sentence for the person at the terminal."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def session(self, origin: Metrics) -> None:
-        """Before a run starts or goes on.  origin: where the run stands, commit, machine and versions."""
+        """Log that a run starts or goes on.  origin: where the run stands, commit, machine and versions."""
         self._write({"kind": "session", **origin})
 
     def iteration(self, metrics: Metrics, fraction: float) -> None:
-        """After an update.  fraction: of the run's budget that is used."""
+        """Log an update.  fraction: of the run's budget that is used."""
         self._write({"kind": "iteration", **metrics})
         text = self._text(metrics)
         if self._bar:
@@ -74,7 +74,7 @@ class Report:
             self.say(f"{fraction:4.0%}  {text}")
 
     def evaluation(self, metrics: Metrics) -> None:
-        """After a match on fixed deal ids: `payoff/OPPONENT` and `payoff_se/OPPONENT` among the metrics."""
+        """Log a match on fixed deal ids: `payoff/OPPONENT` and `payoff_se/OPPONENT` among the metrics."""
         self._write({"kind": "evaluation", **metrics})
         for key, value in metrics.items():
             if key.startswith("payoff/"):
@@ -105,8 +105,8 @@ class Report:
                 self._board.add_scalar(tag, value, metrics["decisions"])
 
 
-class Silence(Report):
-    """Tells nothing, where another process does."""
+class SilentLog(RunLog):
+    """Writes and shows nothing, where another process does."""
 
     def __init__(self) -> None:
         """No files."""

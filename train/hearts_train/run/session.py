@@ -33,8 +33,8 @@ from hearts_train.run.checkpoint import (
 from hearts_train.run.config import TrainConfig
 from hearts_train.run.config_file import opened
 from hearts_train.run.distributed import ProcessGroup
-from hearts_train.run.evaluation import BEST, Clocks
-from hearts_train.run.log import Metrics, Report, Silence
+from hearts_train.run.evaluation import BEST, EvaluationSchedule
+from hearts_train.run.log import Metrics, RunLog, SilentLog
 from hearts_train.run.process_pool import ProcessPool
 from hearts_train.run.workers import Ranks, SharedStates, Worker
 
@@ -58,8 +58,8 @@ def train(config: TrainConfig) -> Path:
             ranks = Ranks(group.rank * config.machine.workers, group.size * config.machine.workers)
             with ProcessPool(config.machine.workers, Worker, config, shared, ranks) as pool:
                 progress = _prepared(config, folder, group, pool)
-                with contextlib.closing(_report(folder, group, progress)) as report:
-                    session = Session(config, folder, group, pool, shared, progress, report)
+                with contextlib.closing(_log(folder, group, progress)) as log:
+                    session = Session(config, folder, group, pool, shared, progress, log)
                     session.run(stop.is_set)
     finally:
         torch.set_num_threads(threads)
@@ -68,7 +68,7 @@ def train(config: TrainConfig) -> Path:
 
 def _prepared(config: TrainConfig, folder: Path, group: ProcessGroup, pool: ProcessPool[Worker]) -> Progress:
     """Give all workers of all processes the weights to go on from, and return how far the run is."""
-    progress = group.from_first(lambda: begun(config, folder, pool.local))
+    progress = group.from_first(lambda: first_state(config, folder, pool.local))
     _, *states = pool.local.shared
     for state in states:
         group.broadcast(state)
@@ -78,7 +78,7 @@ def _prepared(config: TrainConfig, folder: Path, group: ProcessGroup, pool: Proc
     return progress
 
 
-def begun(config: TrainConfig, folder: Path, worker: Worker) -> Progress:
+def first_state(config: TrainConfig, folder: Path, worker: Worker) -> Progress:
     """Fill mean, published and best weights: from the run's checkpoint, or with the first weights of a new run."""
     parameters, shared, progress = worker.learner.parameters, worker.shared, Progress()
     if (folder / CHECKPOINT_NAME).exists():
@@ -96,12 +96,12 @@ def begun(config: TrainConfig, folder: Path, worker: Worker) -> Progress:
     return progress
 
 
-def _report(folder: Path, group: ProcessGroup, progress: Progress) -> Report:
+def _log(folder: Path, group: ProcessGroup, progress: Progress) -> RunLog:
     """Return the log of the run, which only the first process writes."""
-    report = Report(folder, progress.decisions) if group.rank == 0 else Silence()
+    log = RunLog(folder, progress.decisions) if group.rank == 0 else SilentLog()
     origin = {"commit": commit(), "machine": machine(), "versions": versions(), "processes": group.size}
-    report.session({**position(progress), **origin})
-    return report
+    log.session({**position(progress), **origin})
+    return log
 
 
 @dataclass
@@ -114,30 +114,30 @@ class Session:
     pool: ProcessPool[Worker]
     shared: SharedStates
     progress: Progress
-    report: Report
+    log: RunLog
 
     def __post_init__(self) -> None:
-        self.clocks = Clocks(self.config)
+        self.schedule = EvaluationSchedule(self.config)
         self.started = time.perf_counter() - self.progress.seconds
 
     def run(self, stop_asked: Callable[[], bool]) -> None:
         """Iterate until the budget is used, or until any process is asked to stop; then save."""
         config, progress = self.config, self.progress
-        self.evaluate(self.clocks.due)
+        self.evaluate(self.schedule.due)
         saved = time.perf_counter()
         # Whichever process is asked to stop, all do.
         while not (stopped := any(self.group.gather([stop_asked()]))) and config.used(progress) < 1:
             self.keep_past()
             self.iterate()
-            self.evaluate(self.clocks.due)
+            self.evaluate(self.schedule.due)
             if time.perf_counter() - saved > 60 * config.machine.save_every_minutes:
                 self.save()
                 saved = time.perf_counter()
         self.save()
         if not stopped:
-            self.evaluate(self.clocks.last)
+            self.evaluate(self.schedule.at_end)
         done = f"stopped at {config.used(progress):.0%}" if stopped else "done"
-        self.report.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {self.folder}")
+        self.log.say(f"{done}: {progress.decisions:,} decisions in {progress.deals:,} deals; saved in {self.folder}")
 
     def each(self, task: Callable[Concatenate[Worker, P], T], *args: P.args, **kwargs: P.kwargs) -> list[T]:
         """Return `task(worker, *args)` of every worker of all processes, by rank."""
@@ -164,7 +164,7 @@ class Session:
         metrics: Metrics = {**position(progress), "decisions_per_s": decisions / (end - begin), **now._asdict()}
         for key in parts[0]:
             metrics[key] = float(np.mean([part[key] for part in parts]))
-        self.report.iteration(metrics, config.used(progress))
+        self.log.iteration(metrics, config.used(progress))
 
     def _publish(self, decisions: int) -> None:
         """Move the published weights towards the mean: Polyak averaging, by the decisions learned from since then.
@@ -193,9 +193,9 @@ class Session:
             if opponent == BEST and total > squares**0.5:
                 self.shared.best.copy_(self.shared.published)
                 self._save_weights(self.folder / BEST_NAME, self.shared.best)
-            self.clocks.took(opponent, time.perf_counter() - met)
+            self.schedule.met(opponent, time.perf_counter() - met)
         if opponents:
-            self.report.evaluation({**metrics, "seconds": time.perf_counter() - begin})
+            self.log.evaluation({**metrics, "seconds": time.perf_counter() - begin})
 
     def keep_past(self) -> None:
         """Keep the published weights, every so many decisions, for opponents or to look back."""
