@@ -77,7 +77,7 @@ def game_payoff(info: Lookup, scores: Ints, points: Ints) -> Numbers:
     seat if all were level, as far from the target; far from it that is the `payoff`, as long as few points are made.
     """
     gains = win_chance(info, reset_exact(info, scores + points)) - win_chance(info, scores)
-    return gains / _worth_of_a_point(info, scores)[:, None]
+    return gains / worth_of_a_point(info, scores)[:, None]
 
 
 def payoff_at(info: Lookup, scores: Ints, points: Ints) -> Numbers:
@@ -117,7 +117,7 @@ def in_packs(info: Lookup, scores: Ints) -> tuple[Numbers, Numbers]:
     return sides / pack, np.maximum(info.score.end - ends.max(axis=1), 0) / pack
 
 
-def _worth_of_a_point(info: Lookup, scores: Ints) -> Numbers:
+def worth_of_a_point(info: Lookup, scores: Ints) -> Numbers:
     """By how much a point changes a chance where all are level, as far from the target; float64 [N].
 
     But for what a smaller score counts on top, however small: with that the end of a game would seem worth little.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.net.weights import WEIGHTS_NAME, Floats, NetError, NetSpec, read_net
+from hearts_agents.settled.guard import undominated
 from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, members
 from hearts_env.executor import executed, in_threads, override
 from hearts_env.game.view import View
@@ -126,11 +127,12 @@ class NetAgent:
     bits, the choice may differ from batch to batch.
     """
 
-    def __init__(self, net: Net, name: str = "net", *, sample: bool = False) -> None:
-        """sample: draw actions from the policy."""
+    def __init__(self, net: Net, name: str = "net", *, sample: bool = False, settled: bool = False) -> None:
+        """sample: draw actions from the policy.  settled: never choose an action that another one dominates."""
         self.name = name
         self.net = net
         self._sample = sample
+        self._settled = settled
 
     def act(self, view: View) -> Ints:
         """A legal action for each view, int64 [N].  Raises NetError where the rules have another player count."""
@@ -160,6 +162,8 @@ class NetAgent:
 
     def _logits(self, view: View) -> tuple[Floats, Bools]:
         logits, _, legal = self._outputs(view)
+        if self._settled:
+            legal = members(undominated(view), NUM_ACTIONS).view(np.bool_)
         return logits, legal
 
     def _outputs(self, view: View) -> tuple[Floats, Floats, Bools]:
@@ -174,9 +178,12 @@ class NetAgent:
         return *self.net.outputs(packed), members(view.legal, NUM_ACTIONS).view(np.bool_)
 
 
-def net_agent(name: str) -> NetAgent:
-    """The agent `net` or `net:PATH`, either of them perhaps with `?sample`.  Raises NetError."""
-    return NetAgent(Net.load(weights_of(name)), name, sample=name.endswith(SAMPLE))
+def net_agent(name: str, *, settled: bool = True) -> NetAgent:
+    """The agent `net` or `net:PATH`, either of them perhaps with `?sample`.  Raises NetError.
+
+    settled: it never chooses an action that another one dominates.
+    """
+    return NetAgent(Net.load(weights_of(name)), name, sample=name.endswith(SAMPLE), settled=settled)
 
 
 def weights_of(name: str) -> Path:

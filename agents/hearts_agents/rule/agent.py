@@ -9,7 +9,7 @@ from hearts_agents.rule import kernels
 from hearts_agents.rule.batch import choose_card, choose_pick
 from hearts_agents.rule.tables import rule_tables
 from hearts_agents.rule.weights import Weights
-from hearts_env.cards import Bools, Ints, count
+from hearts_env.cards import Bools, Ints, bit, count, lowest
 from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.scoring import automatic_choice
@@ -89,5 +89,9 @@ override(_play_on)(kernels.play_on)
 
 
 def _choose_moon(view: View) -> Ints:
-    """Add to the others, unless that ends the game without winning it.  The viewer is seat 0 of its view."""
-    return automatic_choice(view.lookup, view.taken, np.zeros(len(view), np.int64), view.scores)
+    """Add to the others, unless that ends the game without winning it.  The viewer is seat 0 of its view.
+
+    A search may leave it one choice.
+    """
+    choices = automatic_choice(view.lookup, view.taken, np.zeros(len(view), np.int64), view.scores)
+    return np.where(bit(choices) & view.legal, choices, lowest(view.legal))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.search.candidates import CandidateActions, pass_candidates, play_candidates, with_extra
 from hearts_agents.search.racing import RaceStats, by_roll_outs, race
 from hearts_agents.search.rollouts import LeafValue, RolloutPolicies
+from hearts_agents.settled.guard import undominated
 from hearts_env.cards import Ints, cards_in, count
 from hearts_env.game.state import PASS
 from hearts_env.game.view import View
@@ -25,6 +27,8 @@ _KEPT = 1 << 14
 
 class SearchAgent:
     """Deviates from another agent's action only for a significant gain, estimated over determinizations (worlds).
+
+    Of actions of which one dominates another (`settled`), only the better one is tried.
 
     The same view always gives the same action, unless `seconds` ends the search.
     """
@@ -63,6 +67,7 @@ class SearchAgent:
 
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
+        view = _settled(view)
         actions = self._policies.base.act(view)
         choices, passes = count(view.legal) > 1, view.phase == PASS
         for rows, search in ((choices & ~passes, self._play), (choices & passes, self._pick)):
@@ -78,6 +83,7 @@ class SearchAgent:
         As `hearts_agents.explain.Explains` says.  Actions in `also` are tried for as long as there is a choice to make,
         and change nothing about the others.
         """
+        view = _settled(view)
         found: list[list[Candidate]] = [[] for _ in range(len(view))]
         for row in np.flatnonzero(count(view.legal) > 1):
             here = np.array([row])
@@ -90,7 +96,7 @@ class SearchAgent:
         A pass is planned from before the first pick.  also: int64 [N, D], see `explain`.
         """
         passes = view.phase[0] == PASS
-        first = before_picks(view) if passes else view
+        first = before_picks(view) if passes else _settled(view)
         candidates = self._pass_candidates(first) if passes else self._play_candidates(first)
         return self._race(first, candidates if also is None else with_extra(candidates, also))
 
@@ -132,6 +138,11 @@ class SearchAgent:
     def _race(self, view: View, candidates: CandidateActions) -> RaceStats:
         seconds = None if self.seconds is None else self.seconds * len(view)
         return race(view, candidates, by_roll_outs(view, candidates, self._policies), self.worlds, seconds)
+
+
+def _settled(view: View) -> View:
+    """The views with the dominated actions taken from the legal ones; other arrays are shared."""
+    return replace(view, legal=undominated(view))
 
 
 def _pass_keys(view: View) -> list[tuple[object, ...]]:

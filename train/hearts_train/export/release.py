@@ -91,7 +91,7 @@ class Release:
     def _measured(self, net: Net, seed: int, others: dict[Rules, str]) -> dict[str, Any]:
         """Return how it plays, each figure with its error.  others: more rules it has learned, and their names."""
         ids = fresh_ids(max(self.deals, self.games, self.other_deals), seed)
-        plain, drawing = NetAgent(net), NetAgent(net, "net?sample", sample=True)
+        plain, drawing = NetAgent(net, settled=True), NetAgent(net, "net?sample", sample=True, settled=True)
         seatings = [(plain, 2), (plain, 1), (plain, 3), (drawing, 2)]
         return {
             "results": [
