@@ -3,6 +3,8 @@
 Each agent sits in all seats, in single deals and in games, under every preset.  A chance is a decision at which some
 legal action is dominated by another one (`hearts_agents.settled.patterns`).  Writes benchmarks/results/dominated.json,
 from which docs/agents.md is made; agents that are named are measured anew, and others are kept.
+
+With --effect-ids the guard is measured: the payoff of `net` against itself without the guard, by duplicate deals.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import tyro
 
 from hearts_agents import make
 from hearts_agents.net.agent import net_agent
-from hearts_agents.settled.patterns import FAMILIES, PATTERNS
+from hearts_agents.settled.patterns import FAMILIES
+from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints, bit
 from hearts_env.game.rules import Rules
@@ -74,7 +77,7 @@ def counted(name: str, rules: Rules, deals: int, games: int) -> dict[str, Counts
 class Dominated:
     """Count dominated choices, agent by agent and preset by preset."""
 
-    agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT ...")]
+    agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT ...")] = ()
     """As `hearts_agents.make` takes them; "net without guard" may take any legal action."""
     deals: int = 100
     """Single deals of each preset."""
@@ -82,6 +85,10 @@ class Dominated:
     """Games of each preset."""
     presets: tuple[str, ...] = tuple(PRESETS)
     """Rules to play by."""
+    effect_ids: int = 0
+    """Deal ids on which `net` meets itself without the guard, under each of `effect_presets`."""
+    effect_presets: tuple[str, ...] = ("standard", "omnibus", "partnership", "black_maria")
+    """Rules under which it does."""
     json: Path = RESULTS
     """The file to write."""
 
@@ -96,8 +103,19 @@ class Dominated:
             }
             agents[name] = entry
             print(f"{name}: {summary(entry['presets'])}")
-        kept = {"machine": machine(), "versions": versions(), "patterns": list(PATTERNS), "agents": agents}
+        effects: dict[str, Any] = old.get("effects", {})
+        for preset in self.effect_presets if self.effect_ids else ():
+            effects[preset] = effect(Rules.parse(preset), self.effect_ids)
+            print(f"guard under {preset}: {effects[preset]}")
+        kept = {"machine": machine(), "versions": versions(), "agents": agents, "effects": effects}
         self.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def effect(rules: Rules, deal_ids: int) -> dict[str, Any]:
+    """The payoff of `net` with its guard against the same network without it, by duplicate deals."""
+    ids = fresh_ids(deal_ids, 18)
+    mean, error = mean_and_error(duplicate_payoffs(rules, make("net"), agent_of(f"net{BARE}"), ids))
+    return {"deal_ids": deal_ids, "payoff": mean, "payoff_se": error, "commit": commit()}
 
 
 def summary(presets: dict[str, dict[str, Counts]]) -> str:

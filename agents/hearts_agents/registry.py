@@ -59,14 +59,14 @@ def _net(name: str, detail: str) -> Agent:
 
 
 def _net_search(name: str, detail: str) -> Agent:
-    from hearts_agents.net.agent import Net, NetAgent, weights_of
+    from hearts_agents.net.agent import agent_from, weights_of
     from hearts_agents.net.weights import NetError
 
     first, _, rest = detail.partition(":")
     told = re.fullmatch(r"(\d+)(ms)?", first, re.ASCII) is not None
     limit, path = (first, rest) if told else ("", detail)
     try:
-        net = NetAgent(Net.load(weights_of(path or "net")), "net")
+        net = agent_from(weights_of(path or "net"), "net", settled=False)
     except NetError as error:
         raise AgentError(f"agent {name!r:.60}: {error}") from None
     worlds, seconds = _limits(name, limit)

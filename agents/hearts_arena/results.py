@@ -13,6 +13,7 @@ from hearts_arena.stats.agreement import Agreement, identical
 from hearts_arena.stats.estimates import CONFIDENCE, Estimate
 from hearts_arena.stats.ratings import MISSING, Online, Rating, adjusted_ratings, plackett_luce
 from hearts_arena.stats.sequential import Question, Sequential
+from hearts_env.match.agent import Agent, has_learned
 
 POWERS = (0.8, 0.9)
 """Chances of finding a difference for which the number of deal ids is told."""
@@ -46,6 +47,7 @@ def to_json(
         ],
         "ratings": ratings(standings, online),
         "identical": _identical(standings, agreement),
+        "unlearned": [label for label, agent in _players(standings) if not has_learned(agent, planned.rules)],
         "points": {
             label: {str(value): count for value, count in sorted(counter.items())}
             for label, counter in zip(planned.labels, standings.points, strict=True)
@@ -144,6 +146,12 @@ def _identical(standings: Standings, agreement: Agreement | None) -> list[dict[s
             f"the same choice in all {agreement.decisions} decisions that both were asked"
         )
     return [{"agents": list(pair), "because": because} for pair, because in found.items()]
+
+
+def _players(standings: Standings) -> list[tuple[str, Agent]]:
+    """Every agent of the tournament with its label."""
+    planned = standings.tournament
+    return list(zip(planned.labels, planned.agents, strict=True))
 
 
 def _seats(standings: Standings) -> dict[str, Any]:

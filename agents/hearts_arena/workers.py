@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -16,6 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Literal, Protocol
 
 from hearts_agents.external.agent import limited
+from hearts_agents.learned import LOGGER
 from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import Seatings
 from hearts_arena.tournament_plan import Tournament, plan_tournament
@@ -235,6 +237,7 @@ def cores() -> int:
 def _serve(spec: Spec, line: Connection, lifeline: Connection) -> None:
     """Play tasks in a worker process.  Ctrl-C is the parent's business; when its end of the lifeline goes, we go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    LOGGER.setLevel(logging.ERROR)  # the standings say it once for all processes
     threading.Thread(target=_hang_on, args=(lifeline,), daemon=True).start()
     with contextlib.suppress(EOFError, OSError):  # the other end of the line may go before the lifeline does
         try:

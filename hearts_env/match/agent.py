@@ -14,6 +14,7 @@ from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, bit, member
 from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.random_play import salted, unit
+from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
 from hearts_env.game.view import View
 
@@ -30,6 +31,7 @@ class Agent(Protocol):
     An agent keeps no memory between calls that could change its play, and takes its random numbers from
     `uniform`, so that its choices do not depend on which other tables are in the batch.  One that answers for something
     that can fail, such as another program, may count the actions that it chose in its place in an attribute `failures`.
+    One that plays well only by rules that it was trained for says so in `learned`: see `LearnedRules`.
     """
 
     name: str
@@ -150,6 +152,20 @@ def check_actions(seen: View, actions: NDArray[np.integer], name: str) -> None:
             f"illegal action {action}{named} by agent {name!r} in seat {seen.seat[row]}: "
             f"legal are {' '.join(names_in(seen.legal[row]))}; its hand is {' '.join(names_in(seen.hand[row]))}"
         )
+
+
+@runtime_checkable
+class LearnedRules(Agent, Protocol):
+    """An agent that was trained, and can say for which rules.  Others play as well by all that they accept."""
+
+    def learned(self, rules: Rules) -> bool:
+        """Has it been trained with these rules, the number of seats included?"""
+        ...
+
+
+def has_learned(agent: Agent, rules: Rules) -> bool:
+    """Does the agent know these rules?  True for one that has nothing to say about it."""
+    return not isinstance(agent, LearnedRules) or agent.learned(rules)
 
 
 class PolicyError(ValueError):

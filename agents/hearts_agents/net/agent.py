@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_agents.net.weights import WEIGHTS_NAME, Floats, NetError, NetSpec, read_net
+from hearts_agents.learned import rules_beside, warn_once
+from hearts_agents.net.weights import WEIGHTS_NAME, Floats, NetError, NetSpec, read_net, weights_file
 from hearts_agents.settled.guard import undominated
 from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, members
 from hearts_env.executor import executed, in_threads, override
+from hearts_env.game.rules import Rules
 from hearts_env.game.view import View
 from hearts_env.match.agent import Policy, uniform
 from hearts_env.observe.encode import encode_packed, layout, unpack
@@ -127,12 +129,28 @@ class NetAgent:
     bits, the choice may differ from batch to batch.
     """
 
-    def __init__(self, net: Net, name: str = "net", *, sample: bool = False, settled: bool = False) -> None:
-        """sample: draw actions from the policy.  settled: never choose an action that another one dominates."""
+    def __init__(
+        self,
+        net: Net,
+        name: str = "net",
+        *,
+        sample: bool = False,
+        settled: bool = False,
+        rules: frozenset[Rules] = frozenset(),
+    ) -> None:
+        """sample: draw actions from the policy.  settled: never choose an action that another one dominates.
+
+        rules: what it has learned besides the rules in its header.
+        """
         self.name = name
         self.net = net
         self._sample = sample
         self._settled = settled
+        self._rules = rules | {net.spec.rules}
+
+    def learned(self, rules: Rules) -> bool:
+        """Has the network been trained with these rules?"""
+        return rules in self._rules
 
     def act(self, view: View) -> Ints:
         """A legal action for each view, int64 [N].  Raises NetError where the rules have another player count."""
@@ -174,6 +192,8 @@ class NetAgent:
                 f"agent {self.name!r} was trained for {spec.rules.num_players} players without padding and cannot "
                 f"play with {view.lookup.num_players}: train one with pad=True, or for {view.lookup.num_players}"
             )
+        if not self.learned(view.lookup.rules):
+            warn_once(self.name, view.lookup.rules)
         packed = encode_packed(layout(view.lookup, pad=spec.pad), view)
         return *self.net.outputs(packed), members(view.legal, NUM_ACTIONS).view(np.bool_)
 
@@ -183,7 +203,13 @@ def net_agent(name: str, *, settled: bool = True) -> NetAgent:
 
     settled: it never chooses an action that another one dominates.
     """
-    return NetAgent(Net.load(weights_of(name)), name, sample=name.endswith(SAMPLE), settled=settled)
+    return agent_from(weights_of(name), name, sample=name.endswith(SAMPLE), settled=settled)
+
+
+def agent_from(path: Path, name: str, *, sample: bool = False, settled: bool = True) -> NetAgent:
+    """The agent with the weights in a file or a run directory, which also tell what it has learned."""
+    net, file = Net.load(path), weights_file(path)
+    return NetAgent(net, name, sample=sample, settled=settled, rules=rules_beside(file, net.spec.rules))
 
 
 def weights_of(name: str) -> Path:

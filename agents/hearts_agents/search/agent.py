@@ -14,9 +14,10 @@ from hearts_agents.search.racing import RaceStats, by_roll_outs, race
 from hearts_agents.search.rollouts import LeafValue, RolloutPolicies
 from hearts_agents.settled.guard import undominated
 from hearts_env.cards import Ints, cards_in, count
+from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS
 from hearts_env.game.view import View
-from hearts_env.match.agent import Agent
+from hearts_env.match.agent import Agent, has_learned
 
 MOST_WORLDS = 1 << 16
 """Most worlds of a decision: the limit where there is a time instead of a number."""
@@ -65,9 +66,13 @@ class SearchAgent:
         """The policy that it deviates from, which plays the roll-outs too."""
         return self._policies.base
 
+    def learned(self, rules: Rules) -> bool:
+        """Has the policy that it starts from been trained with these rules?"""
+        return has_learned(self._policies.base, rules)
+
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
-        view = _settled(view)
+        view = self._settled(view)
         actions = self._policies.base.act(view)
         choices, passes = count(view.legal) > 1, view.phase == PASS
         for rows, search in ((choices & ~passes, self._play), (choices & passes, self._pick)):
@@ -83,7 +88,7 @@ class SearchAgent:
         As `hearts_agents.explain.Explains` says.  Actions in `also` are tried for as long as there is a choice to make,
         and change nothing about the others.
         """
-        view = _settled(view)
+        view = self._settled(view)
         found: list[list[Candidate]] = [[] for _ in range(len(view))]
         for row in np.flatnonzero(count(view.legal) > 1):
             here = np.array([row])
@@ -96,7 +101,7 @@ class SearchAgent:
         A pass is planned from before the first pick.  also: int64 [N, D], see `explain`.
         """
         passes = view.phase[0] == PASS
-        first = before_picks(view) if passes else _settled(view)
+        first = before_picks(view) if passes else self._settled(view)
         candidates = self._pass_candidates(first) if passes else self._play_candidates(first)
         return self._race(first, candidates if also is None else with_extra(candidates, also))
 
@@ -135,14 +140,14 @@ class SearchAgent:
         policies = self._policies
         return pass_candidates(view, picks_of(policies.base, view), picks_of(policies.shooter, view))
 
+    def _settled(self, view: View) -> View:
+        """The views with the dominated actions taken from the legal ones; other arrays are shared."""
+        scores = view.scores if self._policies.to_win else np.zeros_like(view.scores)
+        return replace(view, legal=undominated(replace(view, scores=scores)))
+
     def _race(self, view: View, candidates: CandidateActions) -> RaceStats:
         seconds = None if self.seconds is None else self.seconds * len(view)
         return race(view, candidates, by_roll_outs(view, candidates, self._policies), self.worlds, seconds)
-
-
-def _settled(view: View) -> View:
-    """The views with the dominated actions taken from the legal ones; other arrays are shared."""
-    return replace(view, legal=undominated(view))
 
 
 def _pass_keys(view: View) -> list[tuple[object, ...]]:

@@ -11,7 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+from hearts_agents.learned import unlearned
 from hearts_arena.report.console import console
+from hearts_env.game.rules import Rules
 
 if TYPE_CHECKING:
     from hearts_arena.standings import Standings
@@ -136,6 +138,7 @@ def remarks(content: dict[str, Any]) -> list[str]:
         }
         interval = f"{until['mean']:+.3f} ± {until['radius']:.3f}"
         found.append(f"{says[until['verdict']]} ({interval}, valid at any time, error rate {until['alpha']:g})")
+    found += [unlearned(label, Rules(**content["rules"])) for label in content.get("unlearned", ())]
     for twins in content["identical"]:
         found.append(f"{' and '.join(twins['agents'])} seem to be the same agent: {'; '.join(twins['because'])}")
     for line in content["agents"]:
