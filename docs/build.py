@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import benchmark_tables
+import dominated_tables
 import module_tables
 import net_tables
 from hearts_agents import AGENTS, make
@@ -347,6 +348,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "exploit": exploit,
     "cfr": cfr,
     "over_training": over_training,
+    "dominated_patterns": dominated_tables.dominated_patterns,
+    "dominated_presets": dominated_tables.dominated_presets,
+    "dominated_effects": dominated_tables.dominated_effects,
     "net_made": net_tables.net_made,
     "net_plays": net_tables.net_plays,
     "net_others": net_tables.net_others,

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hearts_agents.settled.guard import UNGUARDED
 from hearts_agents.settled.patterns import PATTERNS
 from markdown_table import table
 
@@ -18,7 +17,7 @@ def dominated_patterns() -> str:
     agents = _agents()
     rows = [
         (
-            f"`{name}`" + ("" if name not in UNGUARDED else " (not guarded)"),
+            f"`{name}`",
             pattern.grounds,
             pattern.reason,
             *(_share(*_sum(entry, pattern=name)) for entry in agents.values()),

@@ -46,24 +46,26 @@ def bonus_patterns(view: View) -> dict[str, Sets]:
 
 
 def partner_patterns(view: View) -> dict[str, Sets]:
-    """Dominated cards of seats that play last to a trick of their partner, by the name of their pattern."""
-    names = ("queen_follows_partner", "queen_discarded_on_partner", "points_on_partner")
+    """QS where it is played on a trick that the partner wins for certain, by the name of the pattern, int64 [N] each.
+
+    Small penalty cards are not among them: to keep off all of them lost 0.28 ± 0.07 a deal in duplicate deals.
+    """
+    names = ("queen_follows_partner", "queen_discarded_on_partner")
     found = {name: np.zeros(len(view), np.int64) for name in names}
     info = view.lookup
     if not info.teams:
         return found
-    rows = np.flatnonzero(plays_last(view) & (view.best_seat == PARTNER) & ((view.legal & info.score.penalty) != 0))
+    costly = (view.legal & info.score.penalty & QS_SET) != 0
+    rows = np.flatnonzero(plays_last(view) & (view.best_seat == PARTNER) & costly)
     rows = rows[~_after_moon(view.take(rows))[:, PARTNER]]
     if len(rows) == 0:
         return found
     choices = choices_of(view.take(rows))
-    given, queen = ~choices.takes & _penalty(choices), (choices.played & QS_SET) != 0
-    spared = choices.any(~choices.takes & ~_penalty(choices))
+    given = ~choices.takes & ((choices.played & QS_SET) != 0)
     follows = (choices.view.led == choices.view.lookup.suit[BLACK_MARIA])[choices.row]
-    cheaper = choices.any(~choices.takes & ~queen) & queen & given
+    cheaper = given & choices.any(~choices.takes & ~given)
     found[names[0]][rows] = choices.dominated(cheaper & follows)
     found[names[1]][rows] = choices.dominated(cheaper & ~follows)
-    found[names[2]][rows] = choices.dominated(given & ~queen & spared)
     return found
 
 
@@ -123,10 +125,6 @@ def _most(choices: Choices, points: Ints, among: Bools) -> Ints:
     most: Ints = np.zeros(len(choices.view), np.int64)
     np.maximum.at(most, choices.row[among], points[among])
     return most[choices.row]
-
-
-def _penalty(choices: Choices) -> Bools:
-    return np.asarray((choices.played & choices.view.lookup.score.penalty) != 0)
 
 
 def _after_moon(view: View) -> Bools:

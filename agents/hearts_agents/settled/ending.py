@@ -20,7 +20,7 @@ from hearts_env.game.view import View
 
 LEFT = 2
 """Cards in hand: one is chosen now, and the other one is forced."""
-MOST_LINES = 600
+MOST_LINES = 100
 """Ways of the hidden cards times choices for which a position is worked out."""
 
 
@@ -109,19 +109,20 @@ def _dominated(view: View, behind: int) -> Sets:
     tricks = _played_out(view, entry, worlds, behind, card, choice)
     found = _values(view, entry, tricks).over_all(shape, 1, tricks.fits)
     first, second = (found.at(np.array([card])) for card in range(LEFT))
-    low[~_never_better(view, row, first, second)] = 0
-    high[~_never_better(view, row, second, first)] = 0
+    game = game_bounds(view.lookup, view.scores)
+    low[~_never_better(row, first, second, game)] = 0
+    high[~_never_better(row, second, first, game)] = 0
     return low | high
 
 
-def _never_better(view: View, row: Ints, this: Outcomes, other: Outcomes) -> Bools:
+def _never_better(row: Ints, this: Outcomes, other: Outcomes, game: tuple[Numbers, Numbers]) -> Bools:
     """Is a card in no world better than the other one, and in some world perhaps worse?  bool [N].
 
-    this, other: [1, L], one entry a world.
+    this, other: [1, L], one entry a world.  game: `game_bounds`, float64 [N] each.
     """
-    lost, won = (each[row] for each in game_bounds(view.lookup, view.scores))
-    bad = np.bincount(row, ~surely_no_worse(other, this, lost, won)[0], len(view))
-    good = np.bincount(row, perhaps_better(other, this)[0], len(view))
+    lost, won = (each[row] for each in game)
+    bad = np.bincount(row, ~surely_no_worse(other, this, lost, won)[0], len(game[0]))
+    good = np.bincount(row, perhaps_better(other, this)[0], len(game[0]))
     return np.asarray((bad == 0) & (good > 0))
 
 

@@ -15,8 +15,6 @@ from hearts_env.game.view import View
 
 PROOFS = (worse_choice, last_points, ending, touching)
 BOOK = (bonus_patterns, partner_patterns, queen_patterns)
-UNGUARDED = frozenset({"costly_spade_kept_when_void", "points_on_partner"})
-"""Patterns of the book that an agent may know better than."""
 
 
 def undominated(view: View) -> Sets:
@@ -32,9 +30,8 @@ def undominated(view: View) -> Sets:
     for find in PROOFS:
         left = _without(left, find(part))
     for family in BOOK:
-        for name, found in family(part).items():
-            if name not in UNGUARDED:
-                left = _without(left, found)
+        for found in family(part).values():
+            left = _without(left, found)
     actions = view.legal.copy()
     actions[rows] = left
     return actions
@@ -51,5 +48,7 @@ def _in_question(view: View) -> Bools:
 
 def _without(actions: Sets, dominated: Sets) -> Sets:
     """The actions less the dominated ones, or all of them where nothing would be left."""
+    if not dominated.any():
+        return actions
     rest = actions & ~dominated
     return np.where(rest == 0, actions, rest)

@@ -84,8 +84,10 @@ def _in_question(view: View) -> Bools:
     cards = scoring_cards(info)
     left, here = (view.hand | view.out) & cards, (view.table | view.legal) & cards
     few = count(left) <= FEW
-    large = for_points(view) & no_moon(view) & (weight(info, here) >= weight(info, left))
-    return np.asarray(last & (here != 0) & (few | large))
+    large = last & ~few & (weight(info, here) >= weight(info, left))
+    if large.any():
+        large &= for_points(view) & no_moon(view)
+    return np.asarray((last & few & (here != 0)) | large)
 
 
 def bounds(choices: Choices) -> Outcomes:

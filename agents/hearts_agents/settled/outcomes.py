@@ -119,9 +119,12 @@ def game_bounds(info: Lookup, scores: Ints) -> tuple[Numbers, Numbers]:
 
     Infinite where no game is under way.
     """
-    chance, point = win_chance(info, scores)[:, 0], worth_of_a_point(info, scores)
-    game = scores.any(axis=1)
-    return np.where(game, -chance / point, -np.inf), np.where(game, (1 - chance) / point, np.inf)
+    lost, won = np.full(len(scores), -np.inf), np.full(len(scores), np.inf)
+    rows = np.flatnonzero(scores.any(axis=1))
+    if len(rows):
+        chance, point = win_chance(info, scores[rows])[:, 0], worth_of_a_point(info, scores[rows])
+        lost[rows], won[rows] = -chance / point, (1 - chance) / point
+    return lost, won
 
 
 def after_moon(info: Lookup, scores: Ints, taken: Sets, choice: int) -> Numbers:

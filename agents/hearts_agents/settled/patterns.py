@@ -98,7 +98,6 @@ PATTERNS: dict[str, Pattern] = {
     ),
     "queen_follows_partner": Pattern("partner", "book", "Plays QS under its partner's higher spade."),
     "queen_discarded_on_partner": Pattern("partner", "book", "Throws QS on a trick of its partner."),
-    "points_on_partner": Pattern("partner", "book", "Gives its partner a penalty card and has another losing card."),
     "costly_spade_kept_under_higher": Pattern(
         "queen", "book", "Last to play under an opponent's higher spade, does not get rid of QS (or KS)."
     ),
