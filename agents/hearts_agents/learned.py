@@ -40,10 +40,17 @@ def rules_beside(weights: Path, trained_on: Rules) -> frozenset[Rules]:
             content: Any = json.loads(path.read_text(encoding="utf-8"))
             for key in keys:
                 content = content[key]
-            found.update(_parsed([content["rules"], *content["also_rules"]]))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            settings = _flat(content)
+            found.update(_parsed([settings["rules"], *settings["also_rules"]]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
     return frozenset(found)
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a run by their names alone: a file may have them in groups."""
+    groups = [value for value in settings.values() if isinstance(value, dict)]
+    return settings | {name: value for group in groups for name, value in group.items()}
 
 
 def _parsed(texts: Iterable[object]) -> list[Rules]:

@@ -50,9 +50,11 @@ def test_files_beside_the_weights_that_say_something_else_add_nothing(tmp_path: 
     assert not has_learned(agent, Rules.preset("omnibus"))
 
 
-def test_a_run_directory_tells_the_rules_of_its_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("group", [None, "game"])
+def test_a_run_directory_tells_the_rules_of_its_run(tmp_path: Path, group: str | None) -> None:
     shutil.copy(SHIPPED, tmp_path / SHIPPED.name)
-    (tmp_path / learned.CONFIG_NAME).write_text(json.dumps({"rules": "standard", "also_rules": ["spot"]}))
+    settings = {"rules": "standard", "also_rules": ["spot"]}
+    (tmp_path / learned.CONFIG_NAME).write_text(json.dumps({group: settings} if group else settings))
     assert has_learned(make(f"net:{tmp_path}"), Rules.preset("spot"))
 
 
