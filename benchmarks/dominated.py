@@ -20,7 +20,7 @@ import tyro
 from hearts_agents import make
 from hearts_agents.net.agent import net_agent
 from hearts_agents.settled.patterns import FAMILIES
-from hearts_arena.duplicate import duplicate_payoffs, fresh_ids, mean_and_error
+from hearts_arena.duplicate_evaluation import duplicate_payoffs, fresh_ids, mean_and_error
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints, bit
 from hearts_env.game.rules import Rules

@@ -15,7 +15,7 @@ from hearts_agents.net.agent import SHIPPED
 from hearts_arena.report.html import html, markdown
 from hearts_arena.report.screen import remarks
 from hearts_arena.run import Options, hold
-from hearts_arena.tournament import tournament
+from hearts_arena.tournament_plan import plan_tournament
 from hearts_env.game.rules import Rules
 from hearts_env.match.agent import LearnedRules, has_learned
 from hearts_env.match.play_match import play
@@ -72,7 +72,7 @@ def test_a_network_under_other_rules_says_so_once(
 
 @pytest.mark.parametrize(("preset", "times"), [("partnership", 1), ("omnibus", 0)])
 def test_the_report_of_a_tournament_says_so(preset: str, times: int) -> None:
-    content = hold(tournament(Rules.preset(preset), ["net", "rule"], 2), None, Options(workers=1)).content
+    content = hold(plan_tournament(Rules.preset(preset), ["net", "rule"], 2), None, Options(workers=1)).content
     assert content is not None
     assert content["unlearned"] == ["net"] * times
     for text in ("\n".join(remarks(content)), html(content, {}), markdown(content, {})):
