@@ -13,8 +13,9 @@ shared lines        code lines of the functions in the numpy modules that a kern
                     of the same file that these call.
 twin lines          code lines of the other functions: of engine, random play, view and encode in numpy, and of the
                     kernel modules, which do the same one table at a time.
-journeys            distinct files of ours whose functions are entered in one kind of call, after a first call; and
-                    hops, the pairs of files between which calls go.  With the numpy executor unless told otherwise.
+journeys            distinct files of ours whose functions are entered in one kind of call, after a first call; how
+                    many of them stand outside the core, whose verbs a reader takes as given; and hops, the pairs of
+                    files between which calls go.  With the numpy executor unless told otherwise.
 readme words        words of README.md.
 
 Code lines have neither docstrings, comments nor blanks.
@@ -48,6 +49,12 @@ FORMULAS = {"old": ("", "cards"), "new": ("game", "observe", "cards")}
 """Where the functions that both executors share may stand."""
 BLOCKS = "hearts_env.observe.blocks"
 """The table of the encoding, from which both writers are made: all of it is shared."""
+CORE = re.compile(
+    r"hearts_env/((game|fast)/|(cards|executor|functional)\.py$"
+    r"|(rules|lookup|rulebook|tally|scoring|state|engine|playout|view|worlds|rewards|variants)\.py$"
+    r"|(compiled|kernel\w*|machine_code|one_table|held)\.py$)"
+)
+"""The files of the core, by either layout: the game and its two executors."""
 KERNELS = re.compile(r"hearts_env\.(kernels\w*|fast\.(step|rollout|view|encode|worlds))$")
 
 
@@ -416,14 +423,18 @@ def table(found: dict[str, object]) -> str:
     rings = found["circles"]
     assert isinstance(rings, list)
     lines = [f"{name.replace('_', ' '):34} {found[name]}" for name in ("modules", "floors")]
-    lines.append(f"{'circles':34} {len(rings)}, of {', '.join(str(len(ring)) for ring in rings) or 'none'} modules")
+    sizes = f", of {', '.join(str(len(ring)) for ring in rings)} modules" if rings else ""
+    lines.append(f"{'circles':34} {len(rings)}{sizes}")
     lines += [f"{'':34}   {' '.join(ring)}" for ring in rings]
     for name in ("shared_lines", "numpy_twin_lines", "kernel_twin_lines", "readme_words"):
         lines.append(f"{name.replace('_', ' '):34} {found[name]}")
     journeys = found["journeys"]
     assert isinstance(journeys, dict)
     for name, told in journeys.items():
-        figures = told.get("error") or f"{len(told['files'])} files, {told['hops']} hops"
+        around = [path for path in told["files"] if not CORE.match(path)]
+        figures = told.get("error") or (
+            f"{len(around)} files around the core, {len(told['files'])} in all, {told['hops']} hops"
+        )
         lines += [f"{JOURNEYS[name]:34} {figures}", *(f"{'':34}   {path}" for path in told["files"])]
     return "\n".join(lines)
 
