@@ -14,6 +14,7 @@ from hearts_env.draw.picture import RENDER_MODES, RenderMode
 from hearts_env.envs.base import Mask, Observation
 from hearts_env.envs.options import EnvError, EnvOptions, MaskIn, OnIllegal
 from hearts_env.envs.pettingzoo_base import SeatsEnv
+from hearts_env.envs.table import Info
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View, view
@@ -125,9 +126,8 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         action: an int, a numpy integer or a 0-d array; anything else is an illegal action.
         Raises EnvError before `reset` and after the end, IllegalActionError where `on_illegal` is "raise".
         """
-        self._check_begun("step")
         if not self.agents:
-            raise EnvError("step: the episode is over and every seat has taken its last step: call reset()")
+            raise self._out_of_order("step")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]  # None is what it wants
@@ -166,9 +166,8 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of the seat to act."""
-        self._check_begun("last")
         if not self.agents:
-            raise EnvError("last: the episode is over and every seat has taken its last step: call reset()")
+            raise self._out_of_order("last")
         return super().last(observe)
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
@@ -193,15 +192,20 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         if selection is None:
             selection = self.possible_agents[0 if table.over else turn]
         self.agent_selection = selection
-        said, masked = self._said(), self.mask_in != "observation"
+        said, masked = table.said(), self.mask_in != "observation"
         self.infos = {}
         for agent in self.agents:
             seat = self._seat_of[agent]
-            self.infos[agent] = self._info(
-                said, table.legal if seat == turn else 0, self._mask(seat) if masked else None
-            )
+            self.infos[agent] = Info(table.legal if seat == turn else 0, said)
+            if masked:
+                self.infos[agent]["action_mask"] = self._mask(seat)
         if render and self.render_mode == "human":
             self.render()
+
+    def _out_of_order(self, call: str) -> EnvError:
+        """The error of a call that needs seats which have not taken their last step."""
+        self._check_begun(call)
+        return EnvError(f"{call}: the episode is over and every seat has taken its last step: call reset()")
 
     def _mask(self, seat: int) -> Mask:
         if seat != self._table.turn or self._table.over:

@@ -15,7 +15,7 @@ from hearts_env.draw.picture import RENDER_MODES, RenderMode
 from hearts_env.envs.base import Mask, Observation
 from hearts_env.envs.options import EnvOptions, MaskIn, OnIllegal, checked_choice
 from hearts_env.envs.pettingzoo_base import SeatsEnv
-from hearts_env.envs.table import refusal, whole_action
+from hearts_env.envs.table import Info, refusal, whole_action
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS
@@ -137,7 +137,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
 
     def _turn(self) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """What every seat sees, and what there is to say about it."""
-        table, said, masked = self._table, self._said(), self.mask_in != "observation"
+        table, said, masked = self._table, self._table.said(), self.mask_in != "observation"
         together = self._together
         observations: dict[str, Observation] = {}
         infos: dict[str, dict[str, Any]] = {}
@@ -152,7 +152,9 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
             mask[:NUM_ACTIONS] = row[self._legal_block]
             mask[NOOP] = legal == ONLY_NOOP
             observations[agent] = self._shown(row, mask)
-            infos[agent] = self._info(said, legal, mask.copy() if masked else None)
+            infos[agent] = Info(legal, said)
+            if masked:
+                infos[agent]["action_mask"] = mask.copy()
         if self.render_mode == "human":
             self.render()
         return observations, infos

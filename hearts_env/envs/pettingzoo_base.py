@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from hearts_env.cards import NUM_ACTIONS, Bytes, names_in
-from hearts_env.envs.base import Mask, TableEnv
+from hearts_env.cards import NUM_ACTIONS, Bytes
+from hearts_env.envs.base import TableEnv
 from hearts_env.envs.options import EnvError
 from hearts_env.envs.spaces import action_space, whole_space
 from hearts_env.envs.table import read_start
 from hearts_env.observe.global_state import whole_state
-
-
-class Info(dict[str, Any]):
-    """What is said about the table beside an observation: the same keys, with numbers of one shape, at every step.
-
-    points, scores: one whole number a seat.  deal_id: -1 for given hands.  deal_no.  phase: an index of
-    `state.PHASE_NAMES`.  action_mask: where `mask_in` puts it.
-
-    `info["legal"]` gives the names of the legal actions, [] for a seat that is not to act.  It is no key: libraries
-    that turn infos into tensors go through the keys, and choke on text.
-    """
-
-    __slots__ = ("_actions",)
-
-    def __init__(self, actions: int = 0, said: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """actions: the set of legal actions.  said: what the keys begin with."""
-        super().__init__(said)
-        self._actions = actions
-
-    def __missing__(self, key: str) -> list[str]:
-        if key == "legal":
-            return names_in(self._actions)
-        raise KeyError(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key (or of `legal`), or the default."""
-        return self[key] if key in self or key == "legal" else default
 
 
 class SeatsEnv(TableEnv):
@@ -85,25 +57,6 @@ class SeatsEnv(TableEnv):
             self._replacements = self._deal_ids.spawn(1)[0]
         drawn = 0 if start.deal_id is not None else int(self._deal_ids.integers(2**63, dtype=np.int64))
         self._table.start(drawn, start)
-
-    def _said(self) -> dict[str, Any]:
-        """What all infos of this turn say."""
-        table = self._table
-        return {
-            "points": table.points,
-            "scores": table.scores,
-            "deal_id": table.deal_id,
-            "deal_no": table.deal_no,
-            "phase": table.phase,
-        }
-
-    def _info(self, said: Mapping[str, Any], actions: int, mask: Mask | None) -> Info:
-        """The info of a seat with these legal actions, which shares nothing with that of another."""
-        info = Info(actions, said)
-        info["points"], info["scores"] = said["points"].copy(), said["scores"].copy()
-        if mask is not None:
-            info["action_mask"] = mask
-        return info
 
     def _seat(self, agent: str) -> int:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,37 @@ def whole_action(action: object) -> int | None:
         return None
 
 
+class Info(dict[str, Any]):
+    """What is said about the table beside an observation: the same keys, with numbers of one shape, at every step.
+
+    points, scores: one whole number a seat.  deal_id: -1 for given hands.  deal_no.  phase: an index of
+    `state.PHASE_NAMES`.  action_mask: where `mask_in` puts it.
+
+    `info["legal"]` gives the names of the legal actions, [] for a seat that is not to act.  It is no key: libraries
+    that turn infos into tensors go through the keys, and choke on text.
+    """
+
+    __slots__ = ("_actions",)
+
+    def __init__(self, actions: int = 0, said: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """actions: the set of legal actions.  said: what all seats are told, see `Table.said`."""
+        super().__init__(said)
+        for name in ("points", "scores"):
+            # Lists, of which each seat gets its own.
+            if name in said:
+                self[name] = said[name].copy()
+        self._actions = actions
+
+    def __missing__(self, key: str) -> list[str]:
+        if key == "legal":
+            return names_in(self._actions)
+        raise KeyError(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key (or of `legal`), or the default."""
+        return self[key] if key in self or key == "legal" else default
+
+
 class Table:
     """One table that is played deal after deal; a value to copy, pickle and set back.
 
@@ -202,6 +234,16 @@ class Table:
     def encode(self, layout: Layout, seat: int) -> Bytes:
         """What a seat knows as bytes, a fresh uint8 [F]."""
         return self._one.encode(layout, seat)
+
+    def said(self) -> dict[str, Any]:
+        """What the infos of all seats say at this turn, see `Info`."""
+        return {
+            "points": self.points,
+            "scores": self.scores,
+            "deal_id": self.deal_id,
+            "deal_no": self.deal_no,
+            "phase": self.phase,
+        }
 
     def action(self, action: object) -> int | None:
         """The legal action that `action` is (an int, a numpy integer or a 0-d array of one), or None."""
