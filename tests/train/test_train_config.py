@@ -49,7 +49,7 @@ def test_options_are_named_by_their_fields_whatever_their_group() -> None:
 
 
 def test_every_option_of_the_documents_is_one_of_the_program() -> None:
-    for file in ("training.md", "small_hearts.md"):
+    for file in ("training.md", "training-log.md", "small_hearts.md"):
         for arguments in commands((DOCS / file).read_text()):
             given = {argument for argument in arguments if argument.startswith("--")}
             if given & REMOVED or "--resume" in given:
