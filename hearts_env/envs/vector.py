@@ -49,7 +49,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
     mask_in: "info": observations uint8 [N, F] alone, and `infos["action_mask"]` int8 [N, A]; "observation": a dict of
         `observation` and `action_mask`; or "both".  At a table whose episode is over the mask is all ones, since any
         action will do there: none is carried out.
-    opponents, seat, skip_forced: see `learner.LearnerTables`.  With seat="all" each step is a decision of whichever
+    opponents, seat, skip_forced: see `LearnerOptions`.  With seat="all" each step is a decision of whichever
         seat is to act at the table (`infos["seat"]`), and rewards are those of the seats that acted;
         `infos["rewards"]` has what the step paid to every seat.
     autoreset_mode: NEXT_STEP: the step after the end ignores the action and begins a new episode; SAME_STEP: the last

@@ -157,15 +157,8 @@ class Tables:
         decide: from those of `rows` where there is a choice, int64 [k], and their State to legal actions, int64 [k].
         """
 
-        def chosen_by_caller(part: State) -> Ints:
-            allowed = legal(self.lookup, part)
-            actions: Ints = lowest(allowed)
-            free = several(allowed)
-            if len(free):
-                actions[free] = decide(rows[free], part if len(free) == len(part) else part.take(free))
-            return actions
-
-        turn(self.lookup, self.state, rows, chosen_by_caller)
+        info = self.lookup
+        turn(info, self.state, rows, lambda part: forced_or(info, part, lambda at, some: decide(rows[at], some)))
         self.settle(rows)
 
     def play_on(self, rows: Ints | None = None) -> None:
@@ -309,6 +302,19 @@ def turn(lookup: Lookup, state: State, rows: Ints, choose: Callable[[State], Int
     step(lookup, part, choose(part))
     if not everywhere:
         state.put(rows, part)
+
+
+def forced_or(lookup: Lookup, state: State, decide: Callable[[Ints, State], Ints]) -> Ints:
+    """An action for each table, int64 [N]: the only legal one, or where there is a choice what `decide` says.
+
+    decide: from the numbers of the tables with a choice, int64 [K], and their State to legal actions, int64 [K].
+    """
+    allowed = legal(lookup, state)
+    actions: Ints = lowest(allowed)
+    free = several(allowed)
+    if len(free):
+        actions[free] = decide(free, state if len(free) == len(state) else state.take(free))
+    return actions
 
 
 def several(legal: Sets) -> Ints:

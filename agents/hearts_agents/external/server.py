@@ -6,11 +6,13 @@ import select
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from hearts_agents.external.messages import parse_request, view_of
 from hearts_agents.external.pipes import ByteWriter, LineReader
 from hearts_agents.external.protocol import ProtocolError, answer_line, loaded, parse_hello, welcome_line
 from hearts_env.game.compiled_rules import Lookup, lookup
-from hearts_env.match.agent import Agent, check_actions
+from hearts_env.match.agent import Agent, ask
 
 MAX_BATCH = 4096
 """Requests that are answered together at most."""
@@ -67,8 +69,7 @@ class Answerer:
         for begin in range(0, len(asked), MAX_BATCH):
             requests = [parse_request(self._info, message) for message in asked[begin : begin + MAX_BATCH]]
             seen = view_of(self._info, requests)
-            actions = self._agent.act(seen)
-            check_actions(seen, actions, self._agent.name)
+            actions = ask([self._agent], np.zeros(len(seen), np.int64), seen)
             found += map(answer_line, [request.id for request in requests], actions.tolist())
         return found
 

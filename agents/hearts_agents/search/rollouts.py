@@ -12,13 +12,14 @@ from hearts_agents.rule.weights import LARGEST, Weights
 from hearts_agents.search import kernels
 from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.payoffs import Numbers, cards_that_count, payoffs
-from hearts_env.cards import Bools, Ints, lowest
+from hearts_env.cards import Bools, Ints
 from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import legal, step
 from hearts_env.game.state import PASS, PLAY, State
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent
+from hearts_env.match.tables import forced_or, several, turn
 
 LeafValue = Callable[[View], Numbers]
 """A leaf value estimate: the expected payoff of each viewer in points, float64 [N], at decisions with a choice."""
@@ -133,21 +134,14 @@ def roll_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools,
 
 def _turn(info: Lookup, state: State, rows: Ints, base: Agent) -> None:
     """One action at some tables; where there is no choice, nobody is asked."""
-    part = state.take(rows)
-    allowed = legal(info, part)
-    actions = lowest(allowed)
-    free = np.flatnonzero(allowed & (allowed - 1))
-    if len(free):
-        actions[free] = base.act(view(info, part.take(free)))
-    step(info, part, actions)
-    state.put(rows, part)
+    turn(info, state, rows, lambda part: forced_or(info, part, lambda _, free: base.act(view(info, free))))
 
 
 def _ends(info: Lookup, state: State, rows: Ints, tricks: Ints) -> Ints:
     """Those of some rows that have played so many tricks (int64 [N]) and leave the seat to act a choice."""
     far = rows[(state.phase[rows] == PLAY) & (state.count[rows] >= tricks[rows] * info.num_players)]
     allowed = legal(info, state.take(far))
-    ends: Ints = far[allowed & (allowed - 1) != 0]
+    ends: Ints = far[several(allowed)]
     return ends
 
 
