@@ -39,8 +39,10 @@ def _backend() -> jit.Backend:
         from hearts_env.fast import uncompiled
 
         return uncompiled
-    from hearts_env.fast import compiler
-
+    try:
+        from hearts_env.fast import compiler
+    except Exception as error:  # whatever an unknown numba does
+        raise ImportError(f"numba {numba.__version__} does not compile kernels: {error}") from error
     return compiler
 
 

@@ -1,4 +1,7 @@
-"""How kernels become machine code: by what numba documents, and faster by its inner parts where these are known."""
+"""How kernels become machine code: by what numba documents, and faster by its inner parts where these are known.
+
+Importing this module raises some exception where numba can do neither.
+"""
 
 from __future__ import annotations
 
@@ -168,3 +171,13 @@ overload(jit.at, jit_options=_PART_OPTIONS)(lambda place: lambda place: np.uint6
 overload(jit.wide, jit_options=_PART_OPTIONS)(lambda number: lambda number: np.int64(number))
 for _maker in (jit.bit, cards.bit):
     overload(_maker, jit_options=_PART_OPTIONS)(lambda card: lambda card: np.int64(1) << np.int64(card))
+
+
+@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+def _tried_out(cards: Any, array: Any) -> Any:
+    jit.set_bits(array, jit.at(jit.wide(0)), jit.bit(3))
+    return jit.count(cards) + jit.zeros_below(cards) + jit.highest(cards) + jit.nth(cards, 1)
+
+
+if not _inside and _tried_out(0b1010, np.zeros(64, np.uint8)) != 2 + 1 + 3 + 3:
+    raise ImportError("it counts wrongly")
