@@ -13,7 +13,7 @@ from rich.table import Table
 from hearts_arena.report.console import console
 from hearts_bench.layers import BenchError, check, describe, origin
 from hearts_bench.plan import Plan, contender
-from hearts_bench.timing import Contender, Run, by_turns, median_deals, median_decisions, median_ratio
+from hearts_bench.timing import Contender, TimedRun, by_turns, median_deals, median_decisions, median_ratio
 from hearts_cli.bench import FULL_SECONDS, QUICK_SECONDS, turns, write
 from hearts_env.executor import available
 from hearts_env.game.rules import Rules
@@ -85,10 +85,10 @@ def run(entries: Sequence[Entry], path: Path, *, quick: bool, **more: Any) -> No
     write(path, describe(begun, rows, **more))
 
 
-def _row(entry: Entry, runs: dict[str, list[Run]]) -> dict[str, Any]:
+def _row(entry: Entry, runs: dict[str, list[TimedRun]]) -> dict[str, Any]:
     mine = runs[entry.name]
     speeds = [run.deals_per_s() for run in mine]
-    speed: Callable[[Run], float] = Run.deals_per_s if entry.unit == "deals" else Run.decisions_per_s
+    speed: Callable[[TimedRun], float] = TimedRun.deals_per_s if entry.unit == "deals" else TimedRun.decisions_per_s
     return {
         "name": entry.name,
         "asked": entry.asked,

@@ -21,7 +21,7 @@ from hearts_arena.provenance import commit
 from hearts_arena.report.console import console
 from hearts_bench.layers import check
 from hearts_bench.plan import Plan, contender
-from hearts_bench.timing import Contender, Run, Work, by_turns, repeat
+from hearts_bench.timing import Contender, TimedRun, Work, by_turns, repeat
 from hearts_cli.bench import write
 from hearts_env.executor import Executor, available
 from hearts_env.game.rules import Rules
@@ -152,7 +152,7 @@ def _unit(loop: Loop) -> Contender:
     return Contender("loop", lambda first, seconds: repeat(batch, first, seconds))
 
 
-def _best(runs: list[Run]) -> float:
+def _best(runs: list[TimedRun]) -> float:
     return max(run.deals_per_s() for run in runs)
 
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from hearts_agents.rule.kernels import action_of_state
 from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.kernels import copy_table, decided, settle
-from hearts_agents.search.payoffs import Numbers
-from hearts_env.cards import NUM_RANKS, QS_SET, Bools, Ints
+from hearts_env.cards import NUM_RANKS, QS_SET, Bools, Ints, Numbers
 from hearts_env.fast.jit import Number, bit, inner, kernel, zeros_below
 from hearts_env.fast.step import Game, legal_at, step_at
 from hearts_env.game.state import MOON, PLAY, State

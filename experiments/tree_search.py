@@ -24,11 +24,11 @@ from hearts_agents.search import racing
 from hearts_agents.search.agent import SearchAgent
 from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.kernels import outcomes
-from hearts_agents.search.payoffs import Numbers, cards_that_count
+from hearts_agents.search.payoffs import cards_that_count
 from hearts_agents.search.racing import RaceStats
 from hearts_agents.search.rollouts import shooting
 from hearts_arena.duplicate_evaluation import duplicate_payoffs, fresh_ids, mean_and_error
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 from hearts_env.fast.step import game, tables
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules

@@ -20,6 +20,8 @@ Ints = NDArray[np.int64]
 """Plain numbers, int64."""
 Bools = NDArray[np.bool_]
 """Truth values."""
+Numbers = NDArray[np.float64]
+"""Payoffs, means and chances, float64."""
 Bytes = NDArray[np.uint8]
 """Encodings and masks as bytes."""
 

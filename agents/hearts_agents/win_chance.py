@@ -8,16 +8,14 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 from hearts_env.game.compiled_rules import PARTNER, Lookup
 from hearts_env.game.rewards import payoff
 from hearts_env.game.scoring import is_over, lowest_seats, reset_exact, side_scores
 
 FITS = Path(__file__).with_suffix(".json")
 """The fitted curves, as `benchmarks/win_chance.py` has written them."""
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hearts_agents import make
 from hearts_arena.formats import Seatings, lineups
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
@@ -18,7 +17,6 @@ from hearts_env.match.play_match import Result, play
 
 TRAINING_IDS = 1 << 62
 """Deal ids of training start here: those below, of people and evaluations, are fresh to every network."""
-Samples = NDArray[np.float64]
 
 
 def fresh_ids(size: int, *seed: int) -> Ints:
@@ -75,7 +73,7 @@ def duplicate(
 
 def duplicate_payoffs(
     rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None = None
-) -> Samples:
+) -> Numbers:
     """The payoff of `agent` for each deal id, float64 [K]: mean of its seats, over all lineups with the opponent.
 
     opponent: if a name, as `hearts_agents.make` takes it.  seats: as in `hearts_arena.formats.lineups`.  One id
@@ -84,7 +82,7 @@ def duplicate_payoffs(
     return payoffs_in(lineups(rules.num_players, seats), rules, agent, opponent, deal_ids)
 
 
-def payoffs_in(turns: Ints | Seatings, rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints) -> Samples:
+def payoffs_in(turns: Ints | Seatings, rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints) -> Numbers:
     """The payoff of `agent` for each deal id, float64 [K]: mean of its seats, over the lineups `turns`.
 
     turns: integers [S, P], 0 where `agent` sits and 1 where the opponent does.
@@ -97,7 +95,7 @@ def payoffs_in(turns: Ints | Seatings, rules: Rules, agent: Agent, opponent: Age
 
 def duplicate_wins(
     rules: Rules, agent: Agent, opponent: Agent | str, deal_ids: Ints, seats: int | None = None
-) -> Samples:
+) -> Numbers:
     """The share of the wins that go to seats of `agent` in games from each deal id, float64 [K]; ties are split.
 
     Otherwise as `duplicate_payoffs`.
@@ -121,12 +119,12 @@ def _met(
     return play(rules, both, lineup, np.repeat(deal_ids, len(turns)), games=games)
 
 
-def _by_id(of_tables: Samples, deal_ids: Ints) -> Samples:
-    means: Samples = of_tables.reshape(len(deal_ids), -1).mean(axis=1)
+def _by_id(of_tables: Numbers, deal_ids: Ints) -> Numbers:
+    means: Numbers = of_tables.reshape(len(deal_ids), -1).mean(axis=1)
     return means
 
 
-def mean_and_error(samples: Samples) -> tuple[float, float]:
+def mean_and_error(samples: Numbers) -> tuple[float, float]:
     """The mean and its standard error; the error is 0 for a single sample."""
     size = len(samples)
     error = float(np.std(samples, ddof=1)) / size**0.5 if size > 1 else 0.0

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import compositions
-from hearts_arena.stats.estimates import Estimate, Floats, Sums, holm
+from hearts_arena.stats.estimates import Estimate, Sums, holm
 from hearts_arena.tournament_plan import Tournament
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.rewards import payoff
 
@@ -168,7 +168,7 @@ class Standings:
         above, below, count = self.difference_weights(a, b)
         return self.sums.estimate(above, below, count)
 
-    def difference_weights(self, a: int, b: int) -> tuple[Floats, Floats, int]:
+    def difference_weights(self, a: int, b: int) -> tuple[Numbers, Numbers, int]:
         """The difference as a ratio of sums over deal ids: weights [C] above and below, and the number of deal ids."""
         met = self.companies_of(a, b)
         mine, theirs = (met, met) if met else (self.companies_of(a), self.companies_of(b))
@@ -180,14 +180,14 @@ class Standings:
         weights = {("count", company, 0, 0): unit * self._seats(company, a) * seats_b for company in mine}
         return above, self.vector(weights), self._ids(mine)
 
-    def differences_by_id(self, finished: FinishedDeals, a: int, b: int) -> Floats:
+    def differences_by_id(self, finished: FinishedDeals, a: int, b: int) -> Numbers:
         """The difference on each of some deal ids, float64 [K], whether or not they have been added."""
         rows, columns = self._rows(finished)
         above, below, _ = self.difference_weights(a, b)
-        values: Floats = (rows @ above[columns]) / (rows @ below[columns])
+        values: Numbers = (rows @ above[columns]) / (rows @ below[columns])
         return values
 
-    def vector(self, weights: Mapping[Key, float]) -> Floats:
+    def vector(self, weights: Mapping[Key, float]) -> Numbers:
         """Weights of columns by their keys as an array [C]."""
         result = np.zeros(len(self._columns))
         for key, weight in weights.items():

@@ -16,18 +16,16 @@ from typing import Annotated
 
 import numpy as np
 import tyro
-from numpy.typing import NDArray
 
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import Weights, WeightsError, limits, load
 from hearts_arena.duplicate_evaluation import mean_and_error, payoffs_in
 from hearts_arena.formats import roundrobin
 from hearts_arena.tournament_plan import deal_ids
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 from hearts_env.game.rules import Rules
 from hearts_env.text.write_file import write_file
 
-Numbers = NDArray[np.float64]
 SHARE, SMALLEST = 0.15, 0.1
 """A weight is moved by this share of itself, or by this at least."""
 STABLE = 0.602

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import hearts_env
 from hearts_bench.layers import ONE_TABLE, BenchError, Layer, check, find_layer
-from hearts_bench.timing import RUNS, Contender, Run, by_turns, median_deals, median_decisions, repeat
+from hearts_bench.timing import RUNS, Contender, TimedRun, by_turns, median_deals, median_decisions, repeat
 from hearts_env.executor import Executor, using
 from hearts_env.game.rules import Rules
 
@@ -100,7 +100,7 @@ def under(executor: Executor, name: str, layer: Layer, rules: Rules, tables: int
     with using(executor):
         batch = layer(rules, tables)
 
-    def run(first: int, seconds: float) -> Run:
+    def run(first: int, seconds: float) -> TimedRun:
         with using(executor):
             return repeat(batch, first, seconds)
 
@@ -117,7 +117,7 @@ def best_tables(layer: str, rules: Rules, executor: Executor, seconds: float) ->
     return TABLES[speeds.index(max(speeds))]
 
 
-def _measured(plan: Plan, runs: Sequence[Run]) -> Measured:
+def _measured(plan: Plan, runs: Sequence[TimedRun]) -> Measured:
     clock = plan.threads > 1
     speeds = [run.deals_per_s(clock=clock) for run in runs]
     return Measured(
@@ -188,10 +188,10 @@ def _serve(connection: Connection) -> None:
 
 
 def _remote(plan: Plan, connection: Connection) -> Contender:
-    def run(first: int, seconds: float) -> Run:
+    def run(first: int, seconds: float) -> TimedRun:
         connection.send((plan, first, seconds))
         try:
-            answer: Run = connection.recv()
+            answer: TimedRun = connection.recv()
         except EOFError:
             raise BenchError(f"the process that measured {plan.name} has died") from None
         return answer

@@ -46,7 +46,7 @@ NOTHING = Work(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Run:
+class TimedRun:
     """The work of one turn, with its seconds on the clock and its seconds of one core."""
 
     work: Work
@@ -76,10 +76,10 @@ class Contender:
     """One of those that are compared.  run: from this deal id on, for at least so many seconds, at least one batch."""
 
     name: str
-    run: Callable[[int, float], Run]
+    run: Callable[[int, float], TimedRun]
 
 
-def repeat(batch: Batch, first: int, seconds: float) -> Run:
+def repeat(batch: Batch, first: int, seconds: float) -> TimedRun:
     """Play batches until a core has worked for at least so long, and at least one batch."""
     done = NOTHING
     clock, core = time.perf_counter(), time.process_time()
@@ -87,7 +87,7 @@ def repeat(batch: Batch, first: int, seconds: float) -> Run:
         done += batch(first + done.deals)
         worked = time.process_time() - core
         if worked >= seconds:
-            return Run(done, time.perf_counter() - clock, max(worked, _TICK))
+            return TimedRun(done, time.perf_counter() - clock, max(worked, _TICK))
 
 
 def by_turns(
@@ -96,14 +96,14 @@ def by_turns(
     *,
     runs: int = RUNS,
     tell: Callable[[str], None] = lambda name: None,
-) -> list[list[Run]]:
+) -> list[list[TimedRun]]:
     """Give each contender one run a round; the runs of each, round by round.
 
     Before the first round each plays once untimed, which compiles what has to be.  The order is turned round every
     other round, so that nobody is always the first after somebody else.  tell: is given the name of whoever has had
     a turn, runs + 1 times each.
     """
-    results: list[list[Run]] = [[] for _ in contenders]
+    results: list[list[TimedRun]] = [[] for _ in contenders]
     for contender in contenders:
         contender.run(0, 0.0)
         tell(contender.name)
@@ -114,12 +114,12 @@ def by_turns(
     return results
 
 
-def median_deals(runs: Sequence[Run], *, clock: bool = False) -> float:
+def median_deals(runs: Sequence[TimedRun], *, clock: bool = False) -> float:
     """Deals a second: the median of the runs."""
     return statistics.median(run.deals_per_s(clock=clock) for run in runs)
 
 
-def median_decisions(runs: Sequence[Run], *, clock: bool = False) -> float:
+def median_decisions(runs: Sequence[TimedRun], *, clock: bool = False) -> float:
     """Decisions a second: the median of the runs."""
     return statistics.median(run.decisions_per_s(clock=clock) for run in runs)
 

@@ -19,7 +19,7 @@ import peers
 from comparison import Entry
 from hearts_bench import plan as bench_plan
 from hearts_bench.layers import BenchError, check
-from hearts_bench.timing import Contender, Run, Work, by_turns, median_ratio, repeat
+from hearts_bench.timing import Contender, TimedRun, Work, by_turns, median_ratio, repeat
 from hearts_env import Rules
 from hearts_env.executor import available
 
@@ -31,9 +31,9 @@ def pretend(name: str, deals_per_s: list[float], decisions: int = 61) -> Contend
     """Somebody who plays that many deals in a second, from round to round."""
     speeds = iter([1.0, *deals_per_s])
 
-    def run(first: int, seconds: float) -> Run:
+    def run(first: int, seconds: float) -> TimedRun:
         deals = int(next(speeds))
-        return Run(Work(deals, decisions * deals, deals, 26 * deals), 2.0, 1.0)
+        return TimedRun(Work(deals, decisions * deals, deals, 26 * deals), 2.0, 1.0)
 
     return Contender(name, run)
 
@@ -45,9 +45,9 @@ def test_contenders_take_turns_and_the_order_is_turned_round() -> None:
     order: list[str] = []
 
     def named(name: str) -> Contender:
-        def run(first: int, seconds: float) -> Run:
+        def run(first: int, seconds: float) -> TimedRun:
             order.append(name)
-            return Run(Work(1, 1, 1, 1), 1.0, 1.0)
+            return TimedRun(Work(1, 1, 1, 1), 1.0, 1.0)
 
         return Contender(name, run)
 
@@ -60,9 +60,9 @@ def test_contenders_take_turns_and_the_order_is_turned_round() -> None:
 def test_every_round_plays_other_deals() -> None:
     begun: list[int] = []
 
-    def run(first: int, seconds: float) -> Run:
+    def run(first: int, seconds: float) -> TimedRun:
         begun.append(first)
-        return Run(Work(1, 1, 1, 1), 1.0, 1.0)
+        return TimedRun(Work(1, 1, 1, 1), 1.0, 1.0)
 
     by_turns([Contender("", run)], 0.0)
     assert len(set(begun)) == len(begun) == 6

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.rule.weights import Weights
-from hearts_env.cards import BLACK_MARIA, NUM_CARDS, NUM_RANKS, NUM_SUITS, QS_SET, SUIT_SETS, Sets, cards_in
+from hearts_env.cards import BLACK_MARIA, NUM_CARDS, NUM_RANKS, NUM_SUITS, QS_SET, SUIT_SETS, Numbers, Sets, cards_in
 from hearts_env.game.compiled_rules import ALL_ONES, Lookup
 
 UNIT = 1024
@@ -328,16 +328,13 @@ def _seat_bits(seats: int) -> int:
     return sum(1 << NUM_SUITS * seat for seat in range(1, seats))
 
 
-FloatArray = NDArray[np.float64]
-
-
-def _void(seats: int) -> FloatArray:
+def _void(seats: int) -> Numbers:
     hands, cards_out = np.ogrid[:seats, :COUNTS]
     miss = 1 - 1 / np.maximum(hands, 1)
     return np.where(hands == 0, 1.0, miss**cards_out)
 
 
-def _win(willing: float) -> FloatArray:
+def _win(willing: float) -> Numbers:
     """Chance that a card holds, by later seats, hands with the suit, higher cards and lower cards."""
     later, hands, above, below = np.ogrid[:WIN_SEATS, :WIN_SEATS, :COUNTS, :COUNTS]
     miss = 1 - 1 / np.maximum(hands, 1)
@@ -345,26 +342,26 @@ def _win(willing: float) -> FloatArray:
     return np.asarray((1 - beats) ** later)
 
 
-def _exposure(low: float) -> FloatArray:
+def _exposure(low: float) -> Numbers:
     """The danger of a card by the numbers of higher and lower cards out: 1 the most, -low the least; [14, 14]."""
     above, below = np.ogrid[:COUNTS, :COUNTS]
     return np.asarray((below - low * above) / (above + below + 1.0))
 
 
-def _danger(shed: float, weights: Weights) -> FloatArray:
+def _danger(shed: float, weights: Weights) -> Numbers:
     exposed = _exposure(weights.low)
     shield = np.maximum(1 - weights.guard * np.minimum(np.arange(COUNTS), MAX_GUARDS), 0)[:, None, None]
     return shed * np.where(exposed > 0, exposed * shield, exposed)
 
 
-def _losers(drain: float) -> FloatArray:
+def _losers(drain: float) -> Numbers:
     """Tricks that a suit loses when it is led from the top, by unsure cards, cards of others, and sure winners."""
     unsure, rest, sure = np.ogrid[:COUNTS, :COUNTS, :COUNTS]
     drain = max(drain, 1.0)
     return np.asarray(np.minimum(unsure, np.maximum(rest - sure * drain, 0) / drain))
 
 
-def _pass_size(weights: Weights) -> FloatArray:
+def _pass_size(weights: Weights) -> Numbers:
     size, left = np.ogrid[:COUNTS, :COUNTS]
     worth = np.where(size <= left, weights.pass_void, weights.pass_short)
     return np.asarray(worth / np.maximum(size, 1) ** 2)
@@ -381,7 +378,7 @@ def _pass_card(lookup: Lookup, weights: Weights, points: list[float]) -> list[fl
     return [worth - 100 * (value < 0) for worth, value in zip(extra, points, strict=True)]
 
 
-def _pass_spade(weights: Weights) -> FloatArray:
+def _pass_spade(weights: Weights) -> Numbers:
     lows, highs = np.ogrid[:COUNTS, :COUNTS]
     low = -weights.pass_spade_low + 0.0 * lows * highs
     queen = weights.pass_queen - weights.pass_cover * lows - weights.pass_cover_high * highs

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_agents.win_chance import payoff_at
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 from hearts_env.game.compiled_rules import ALL_ONES, Lookup
 from hearts_env.game.rewards import payoff
 
-Numbers = NDArray[np.float64]
 Counts = NDArray[np.integer]
 
 

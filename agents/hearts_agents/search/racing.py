@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hearts_agents.search.candidates import CandidateActions
-from hearts_agents.search.payoffs import Numbers
 from hearts_agents.search.rollouts import ROWS, RolloutPolicies, outcomes
-from hearts_env.cards import Bools, Ints
+from hearts_env.cards import Bools, Ints, Numbers
 from hearts_env.executor import in_threads
 from hearts_env.game.state import State
 from hearts_env.game.view import View

@@ -11,8 +11,8 @@ from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import LARGEST, Weights
 from hearts_agents.search import kernels
 from hearts_agents.search.candidates import CandidateActions
-from hearts_agents.search.payoffs import Numbers, cards_that_count, payoffs
-from hearts_env.cards import Bools, Ints
+from hearts_agents.search.payoffs import cards_that_count, payoffs
+from hearts_env.cards import Bools, Ints, Numbers
 from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import Lookup
 from hearts_env.game.engine import legal, step

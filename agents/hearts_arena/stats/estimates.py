@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import Ints
+from hearts_env.cards import Ints, Numbers
 
 REPLICATES = 1000
 """Replicates of the bootstrap."""
@@ -24,7 +24,6 @@ FOLDS = 2
 """Halves of the deal ids: the coefficients for one come from the other."""
 _BLOCK = 256
 """Deal ids whose weights are drawn at once."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,10 @@ class Sums:
         self.count = 0
         self._seed = seed
         self._width = 0
-        self.total: Floats = np.zeros(0)  # [C]
-        self.squares: Floats = np.zeros((FOLDS, 0, 0))  # [folds, C, C]
-        self.folds: Floats = np.zeros((FOLDS, 0))  # [folds, C]
-        self.replicates: Floats = np.zeros((REPLICATES, 0))  # [B, C]
+        self.total: Numbers = np.zeros(0)  # [C]
+        self.squares: Numbers = np.zeros((FOLDS, 0, 0))  # [folds, C, C]
+        self.folds: Numbers = np.zeros((FOLDS, 0))  # [folds, C]
+        self.replicates: Numbers = np.zeros((REPLICATES, 0))  # [B, C]
 
     def add(self, first: int, rows: Ints, columns: list[int]) -> None:
         """Count deal ids number `first` and on: int64 [K, len(columns)], zero in all other columns."""
@@ -97,7 +96,7 @@ class Sums:
             self.squares = np.pad(self.squares, ((0, 0), (0, extra), (0, extra)))
             self.replicates = np.pad(self.replicates, ((0, 0), (0, extra)))
 
-    def estimate(self, above: Floats, below: Floats, count: int) -> Estimate:
+    def estimate(self, above: Numbers, below: Numbers, count: int) -> Estimate:
         """The ratio `above` over `below`, two sums with these weights of the columns ([C]), over `count` deal ids."""
         mean = float(self.total @ above / (self.total @ below))
         if count < 2:
@@ -109,14 +108,14 @@ class Sums:
         low, high = self.interval(above, below, count)
         return Estimate(mean, se, low, high, count)
 
-    def ratios(self, above: Floats, below: Floats) -> Floats:
+    def ratios(self, above: Numbers, below: Numbers) -> Numbers:
         """The ratio in each bootstrap replicate, [B]; nan where a replicate has drawn none of its deal ids."""
         weights = self.replicates @ below
         nothing = np.full(len(weights), np.nan)
-        result: Floats = np.divide(self.replicates @ above, weights, out=nothing, where=weights != 0)
+        result: Numbers = np.divide(self.replicates @ above, weights, out=nothing, where=weights != 0)
         return result
 
-    def interval(self, above: Floats, below: Floats, count: int) -> tuple[float, float]:
+    def interval(self, above: Numbers, below: Numbers, count: int) -> tuple[float, float]:
         """The middle of the ratio's replicates, a little more than 95 % of them where there are few deal ids.
 
         A bootstrap's spread is too small by the root of (n - 1) / n, and knows no Student's t (Hesterberg 2015, "What
@@ -127,7 +126,7 @@ class Sums:
         low, high = np.nanpercentile(self.ratios(above, below), [tail, 100 - tail])
         return float(low), float(high)
 
-    def controlled(self, above: Floats, below: Floats, controls: list[int]) -> tuple[float, float]:
+    def controlled(self, above: Numbers, below: Numbers, controls: list[int]) -> tuple[float, float]:
         """Mean and standard error of a ratio less what the control columns explain of it, with cross-fitting.
 
         The controls have expectation zero, and the coefficients for a fold come from the other one: whatever they are,

@@ -16,8 +16,8 @@ import numpy as np
 from hearts_arena.finished_deals import FinishedDeals
 from hearts_arena.formats import Seatings, compositions, swiss
 from hearts_arena.standings import Standings
-from hearts_arena.stats.estimates import Floats
 from hearts_arena.tournament_plan import Tournament
+from hearts_env.cards import Numbers
 
 ELO = 400 / math.log(10)
 """Points on Elo's scale for one unit of a log-strength: 400 points are odds of ten to one."""
@@ -64,7 +64,7 @@ def plackett_luce(standings: Standings) -> list[Rating]:
     # Between any two, since there is no answer either where nothing links two groups, as in a Swiss's first round.
     shrink = np.where(total + total.T > 0, _SHRINK, _LINK) * (1 - np.eye(len(agents)))
 
-    def fit(wins: Floats) -> Floats:
+    def fit(wins: Numbers) -> Numbers:
         strengths = choix.ilsr_pairwise_dense(wins + shrink, max_iter=10_000)
         return np.asarray((strengths - strengths.mean()) * ELO)
 
@@ -118,7 +118,7 @@ def _compared(standings: Standings) -> list[int]:
     return [a for a in agents if any(len(company) > 1 for company in standings.companies_of(a))]
 
 
-def _fitted(standings: Standings) -> tuple[Floats, Floats]:
+def _fitted(standings: Standings) -> tuple[Numbers, Numbers]:
     """Adjusted payoffs [n], and in each replicate [REPLICATES, n]."""
     agents = _compared(standings)
     at = {agent: index for index, agent in enumerate(agents)}
@@ -139,7 +139,7 @@ def _fitted(standings: Standings) -> tuple[Floats, Floats]:
     return solve @ np.array(plain), (solve @ np.array(replicates)).T
 
 
-def _wins(standings: Standings, agents: list[int]) -> tuple[Floats, Floats]:
+def _wins(standings: Standings, agents: list[int]) -> tuple[Numbers, Numbers]:
     """The number of times one finished ahead of another at a table, ties half: [n, n]; and in replicates [B, n, n]."""
     size = len(agents)
     total, replicates = np.zeros((size, size)), np.zeros((REPLICATES, size, size))
@@ -157,7 +157,7 @@ def _wins(standings: Standings, agents: list[int]) -> tuple[Floats, Floats]:
     return total, replicates
 
 
-def _listed(standings: Standings, fit: Floats, replicates: Floats) -> list[Rating]:
+def _listed(standings: Standings, fit: Numbers, replicates: Numbers) -> list[Rating]:
     low, high = np.percentile(replicates, [2.5, 97.5], axis=0)
     labels = [standings.tournament.labels[agent] for agent in _compared(standings)]
     lines = [Rating(*line) for line in zip(labels, fit.tolist(), low.tolist(), high.tolist(), strict=True)]
