@@ -56,7 +56,7 @@ def agent_of(name: str) -> Agent:
     fresh = HeartsNet.fresh(NetSpec(rules=Rules(), pad=True, width=8, blocks=1), seed=0)
     net = Net(fresh.spec, {key: tensor.detach().numpy() for key, tensor in fresh.state_dict().items()})
     agent = NetAgent(net, name, sample=name.endswith("?sample"))
-    return SearchAgent(3, name, base=agent, judge=agent.values) if "search" in name else agent
+    return SearchAgent(3, name, base=agent, leaf_value=agent.values) if "search" in name else agent
 
 
 def same(one: View, other: View) -> bool:
