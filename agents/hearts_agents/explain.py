@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from hearts_env.cards import Ints, bit, cards_in, count
+from hearts_env.game.rulebook import legal_picks
 from hearts_env.game.state import PASS
 from hearts_env.game.view import View
 from hearts_env.match.agent import Agent, StochasticAgent
@@ -70,7 +71,7 @@ def picks_of(agent: Agent, view: View) -> Ints:
     for number in range(picks.shape[1]):
         picks[:, number] = agent.act(rest)
         rest.picks |= bit(picks[:, number])
-        rest.legal = rest.hand & ~rest.picks
+        rest.legal = legal_picks(view.lookup.play, rest.hand, rest.picks)
         rest.count += view.lookup.num_players
     return picks
 
@@ -79,7 +80,7 @@ def before_picks(view: View) -> View:
     """Views of the pass as the seats had them before their first pick: all picks are thought out from there."""
     first = view.take(slice(None))
     first.picks[:] = 0
-    first.legal = first.hand.copy()
+    first.legal = legal_picks(view.lookup.play, first.hand, first.picks)
     first.count = first.seat.copy()
     return first
 

@@ -139,7 +139,8 @@ def _why_not(seen: View, action: int) -> str:
     if not int(seen.hand[0]) >> action & 1:
         return f"you do not hold {card}"
     if seen.phase[0] == PASS:
-        return f"{card} is picked already"
+        picked = int(seen.picks[0]) >> action & 1
+        return f"{card} is picked already" if picked else f"these rules do not let {card} be passed"
     led = int(seen.led[0])
     if led == NO_SUIT:
         reason = "must be led first" if len(cards_in(int(seen.legal[0]))) == 1 else "may be led"

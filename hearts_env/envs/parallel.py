@@ -17,6 +17,7 @@ from hearts_env.envs.options import EnvOptions, MaskIn, OnIllegal, checked_choic
 from hearts_env.envs.pettingzoo_base import SeatsEnv
 from hearts_env.envs.table import Info, refusal, whole_action
 from hearts_env.game.rewards import Episode, Reward, foul_reward
+from hearts_env.game.rulebook import legal_picks
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS
 from hearts_env.game.view import View, view
@@ -169,7 +170,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         table = self._table
         if self._together:
             hands, picks = table.state.hands[0].tolist(), table.state.picks[0].tolist()
-            return [hand & ~picked for hand, picked in zip(hands, picks, strict=True)]
+            return [legal_picks(table.lookup.play, hand, picked) for hand, picked in zip(hands, picks, strict=True)]
         legal = [ONLY_NOOP] * len(self.possible_agents)
         if not table.over:
             legal[table.turn] = table.legal

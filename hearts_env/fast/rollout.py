@@ -129,7 +129,7 @@ def _pick_on(game: Game, tables: State, n: int, seats: Bools, key: Number, salt:
     made, last = 0, False
     while not last and seats[at(tables.turn[n])]:
         turn = wide(tables.turn[n])
-        actions = legal_picks(tables.hands[n, at(turn)], tables.picks[n, at(turn)])
+        actions = legal_picks(game.play, tables.hands[n, at(turn)], tables.picks[n, at(turn)])
         last = pick_at(game, tables, n, _random_member(actions, key, salt, PASS, tables.count[n], turn))
         made += 1
     if last:

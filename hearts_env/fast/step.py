@@ -172,7 +172,7 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
     turn = at(tables.turn[n])
     hand = tables.hands[n, turn]
     if phase == PASS:
-        return legal_picks(hand, tables.picks[n, turn])
+        return legal_picks(game.play, hand, tables.picks[n, turn])
     count, suit = wide(tables.count[n]), game.suit_sets[tables.led[n]]
     if suit == 0:
         return lead_cards(game, hand, -int(tables.broken[n]), count)

@@ -213,7 +213,7 @@ def _legal_leads(lookup: Lookup, state: State, rows: Rows, hand: Sets) -> Sets:
 
 def _legal_picks(lookup: Lookup, state: State, rows: Rows) -> Sets:
     places = _places(rows, _of(state.turn, rows), lookup.num_players)
-    picks: Sets = legal_picks(state.hands.take(places), state.picks.take(places))
+    picks: Sets = legal_picks(lookup.play, state.hands.take(places), state.picks.take(places))
     return picks
 
 

@@ -138,13 +138,32 @@ def meaning_of(rules: Rules, field: str) -> tuple[str, str]:
     if field in WORDS and not isinstance(value, tuple) and value in WORDS[field]:
         words, source = WORDS[field][value]
         return words.format(value=_moon_value(rules)), source
+    if field not in _MEANINGS:
+        return _answer(field, value)
     return _MEANINGS[field](rules)
+
+
+def _answer(field: str, value: bool) -> tuple[str, str]:
+    """The meaning of a field that has no words here, from the question that its text under Rules asks.
+
+    That reads: a question?  Yes: who plays so.  No: who does not.
+    """
+    answer = "Yes" if value else "No"
+    question, _, answers = field_docs()[field].partition("? ")
+    source = answers.partition(f"{answer}: ")[2].partition(". ")[0].rstrip(".")
+    return f"{question[0].lower()}{question[1:]}? {answer.lower()}", source
+
+
+def _answers(rules: Rules) -> list[str]:
+    """A sentence for each field without words of its own here that has not its default."""
+    unsaid = [name for name in rules.changes() if name not in WORDS and name not in _MEANINGS]
+    return [meaning_of(rules, name)[0] for name in unsaid]
 
 
 def paragraph(rules: Rules) -> str:
     """The game that the rules say, in a few sentences."""
     parts = (_cards(rules), _passing(rules), _leading(rules), _following(rules), _hearts(rules), _points(rules))
-    sentences = [sentence for part in (*parts, _moon(rules), _end(rules)) for sentence in part]
+    sentences = [sentence for part in (*parts, _moon(rules), _end(rules), _answers(rules)) for sentence in part]
     return " ".join(sentence[0].upper() + sentence[1:] + "." for sentence in sentences)
 
 

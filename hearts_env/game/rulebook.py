@@ -101,7 +101,7 @@ def giver(players: int, seat: Column, offset: Column) -> Column:
     return relative(players, seat, offset)
 
 
-def legal_picks(hand: Set, picks: Set) -> Set:
+def legal_picks(rules: PlayMasks, hand: Set, picks: Set) -> Set:
     """What may be picked to pass.  picks: what the hand has picked already."""
     return hand & ~picks
 

@@ -282,7 +282,7 @@ def _picks(view: View, start: Sets, times: int, salt: int) -> Sets:
         # Once passed, a seat's picks are in its receiver's hand.
         pool = start[every, np.where(passing[row], seat, receiver(seats, seat, offset))]
         for pick in range(int(size.max(initial=0))):
-            drawn = choose(legal_picks(pool, picks[:, seat]), chance[:, seat, pick])
+            drawn = choose(legal_picks(lookup.play, pool, picks[:, seat]), chance[:, seat, pick])
             picks[:, seat] |= np.where(pick < size[row], bit(np.maximum(drawn, 0)), 0)
     picks[:, 0] = view.picks[row]
     gives = after_pass(view.phase, view.offset)

@@ -247,7 +247,7 @@ def _check_cards(info: Lookup, requests: Sequence[Request], played: Sets) -> Non
     own = hand | played[np.arange(len(requests)), seat]
     passing, choosing = phase == PASS, phase == MOON
     due = np.where(offset == 0, 0, info.pass_count)
-    may = np.where(passing, legal_picks(hand, passed), np.where(choosing, MOON_CHOICES, hand))
+    may = np.where(passing, legal_picks(info.play, hand, passed), np.where(choosing, MOON_CHOICES, hand))
     allowed = info.rules.moon == "choice"
     for wrong, reason in (
         ((hand | passed | received | out) & ~info.deck != 0, "a card is not in the pack of these rules"),

@@ -147,7 +147,7 @@ def _act(luts: NDArray[np.void], views: View, actions: Ints) -> None:
         if phase == PLAY:
             actions[n] = card_at(lut, _situation_of_view(lut, views, n))
         elif phase == PASS:
-            actions[n] = pick_at(lut, views.hand[n], views.picks[n], views.offset[n])
+            actions[n] = pick_at(lut, views.hand[n], views.legal[n], views.picks[n], views.offset[n])
 
 
 @inner
@@ -205,7 +205,7 @@ def action_of_state(game: Game, lut: RuleTables, tables: State, n: int) -> Numbe
         return card_at(lut, _situation_of_state(game, lut, tables, n))
     turn = tables.turn[n]
     offset: Number = pass_offset(game.pass_offsets, tables.deal_no[n])
-    return pick_at(lut, tables.hands[n, turn], tables.picks[n, turn], offset)
+    return pick_at(lut, tables.hands[n, turn], legal_at(game, tables, n), tables.picks[n, turn], offset)
 
 
 @inner
@@ -362,9 +362,9 @@ def _moon_cards(lut: RuleTables, seen: HandFeatures, led: Number, beats: Number,
 
 
 @called
-def pick_at(lut: RuleTables, held: Number, picks: Number, offset: Number) -> Number:
-    """The next card to pass."""
-    hand, out = held & ~picks, lut.deck & ~held
+def pick_at(lut: RuleTables, held: Number, hand: Number, picks: Number, offset: Number) -> Number:
+    """The next card to pass.  hand: the cards held that may be picked."""
+    out = lut.deck & ~held
     left = lut.pass_count - jit.count(picks)
     for_moon = lut.moon and _within(lut, hand, out, limit_to_pass(lut, left))
     chosen, best_score = np.int64(0), np.int64(NEVER)

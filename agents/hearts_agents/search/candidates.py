@@ -67,12 +67,12 @@ def play_candidates(view: View, base: Ints, moon: Ints) -> CandidateActions:
 def pass_candidates(view: View, base: Ints, moon: Ints) -> CandidateActions:
     """The pass of the base policy, each with one card changed for another, and the pass for a moon, as candidates.
 
-    base, moon: int64 [N, D], all picks of these policies.
+    view: before the seat's first pick.  base, moon: int64 [N, D], all picks of these policies.
     """
     points, shoots = _points(view.lookup), can_shoot(view)
     candidates: list[list[Plan]] = []
     for row, picks in enumerate(base.tolist()):
-        others = kinds(int(view.hand[row]) & ~card_set(picks), int(view.out[row]), points)
+        others = kinds(int(view.legal[row]) & ~card_set(picks), int(view.out[row]), points)
         changed = [[*picks[:at], card, *picks[at + 1 :]] for at in range(len(picks)) for card in others]
         plain: list[Plan] = [(each, False) for each in [picks, *changed]]
         candidates.append(plain + [(moon[row].tolist(), True)] * bool(shoots[row]))
