@@ -39,6 +39,8 @@ class PlayMasks(NamedTuple):
     """What the rulebook's formulas need, as integers: sets, and masks that are all ones (-1) or 0."""
 
     num_players: int
+    unpassed: int
+    """The set of cards that may not be passed."""
     club_leads: int
     """All ones where the holder of the lowest club leads first, 0 where the seat left of the dealer does."""
     opening_alone: int
@@ -176,6 +178,7 @@ def _compiled(rules: Rules) -> Lookup:
         num_picks=rules.num_players * rules.pass_count,
         play=PlayMasks(
             num_players=rules.num_players,
+            unpassed=0 if rules.pass_queen else QS_SET,
             club_leads=_mask(opened),
             opening_alone=_mask(opened and rules.first_lead == "forced"),
             opening_suit=CLUBS if opened and rules.first_lead == "any_club" else 0,

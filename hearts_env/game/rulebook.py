@@ -103,7 +103,7 @@ def giver(players: int, seat: Column, offset: Column) -> Column:
 
 def legal_picks(rules: PlayMasks, hand: Set, picks: Set) -> Set:
     """What may be picked to pass.  picks: what the hand has picked already."""
-    return hand & ~picks
+    return hand & ~(picks | rules.unpassed)
 
 
 def picked_by(players: int, seat: Column, count: Column) -> Column:

@@ -118,6 +118,8 @@ class Rules:
     pass_cycle: tuple[int, ...] = DEFAULT
     """Pass offset of each deal in turn, 1 = to the left, 0 = hold.  Default left, right, across, hold for four
     players, never for two, else left, right (SC)."""
+    pass_queen: bool = True
+    """May QS be passed?  Yes: SC.  No: t_games, an option."""
     first_leader: Literal["lowest_club", "left_of_dealer"] = "lowest_club"
     """Who leads first: the holder of the lowest club dealt (SC, GR), or the seat left of the dealer (PA)."""
     first_lead: Literal["forced", "any_club", "any"] = "forced"
@@ -203,7 +205,7 @@ class Rules:
     def _check_kinds(self) -> None:
         for name in ("dead_cards", "pass_count", "bonus_points", "no_tricks_bonus", "sun_value", "target"):
             _require(self, name, _is_int(getattr(self, name)), f"must be a whole number up to {LIMIT}")
-        for name in ("lead_hearts_with_qs", "moon_needs_bonus", "end_strict"):
+        for name in ("pass_queen", "lead_hearts_with_qs", "moon_needs_bonus", "end_strict"):
             _require(self, name, isinstance(getattr(self, name), bool), "must be True or False")
 
     def _check_cards(self) -> None:
@@ -272,6 +274,9 @@ class Rules:
     def _check_passing(self) -> None:
         fits = 0 <= self.pass_count <= self.hand_size
         _require(self, "pass_count", fits, f"must lie between 0 and the {self.hand_size} cards of a hand")
+        # So that whoever has to pick a card has one beside the queen.
+        spare = self.pass_queen or self.pass_count < self.hand_size
+        _require(self, "pass_queen", spare, f"needs a pass_count below the {self.hand_size} cards of a hand")
         cycle: object = self.pass_cycle
         whole = isinstance(cycle, (tuple, list)) and len(cycle) > 0 and all(map(_is_int, cycle))
         _require(self, "pass_cycle", whole, "must be a tuple of pass offsets, as in (1, 3, 2, 0)")

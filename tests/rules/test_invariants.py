@@ -21,6 +21,7 @@ from hearts_env.cards import (
     CARD_NAMES,
     MOON_CHOICES,
     NO_SEAT,
+    QS_SET,
     SUIT_SETS,
     SUITS,
     Ints,
@@ -136,13 +137,14 @@ def test_every_card_in_play_is_captured_once_in_whole_tricks(seed: int) -> None:
 @often
 @given(seeds)
 def test_no_legal_set_is_empty_before_the_end_and_all_are_sound(seed: int) -> None:
-    """Cards held, not picked yet, of the suit led where there is one; the moon choices in the moon phase only."""
+    """Cards held, not picked yet, that may be passed, of the suit led where there is one; moon choices in theirs."""
     for moment in moments(seed):
         info, state = moment.info, moment.state
         allowed, rows = legal(info, state), np.arange(len(state))
         assert ((allowed != 0) == ~state.over).all()
         hand, picked = state.hands[rows, state.turn], state.picks[rows, state.turn]
-        assert (allowed[state.phase == PASS] == (hand & ~picked)[state.phase == PASS]).all()
+        passed = hand & ~picked & ~kept_back(info)
+        assert (allowed[state.phase == PASS] == passed[state.phase == PASS]).all()
         assert (allowed[state.phase == MOON] == MOON_CHOICES).all()
         plays = state.phase == PLAY
         assert (allowed[plays] & ~hand[plays] == 0).all()
@@ -261,10 +263,19 @@ def test_seats_have_no_numbers(seed: int, turn: int) -> None:
     np.testing.assert_array_equal(state.phase, moved.phase)
 
 
+def kept_back(info: Lookup) -> int:
+    """The cards that nobody may pass."""
+    return 0 if info.rules.pass_queen else QS_SET
+
+
 def random_picks(chance: random.Random, info: Lookup, state: State) -> np.ndarray:
     """Cards for every seat to pass, int64 [N, P, pass_count]."""
     return np.array(
-        [[chance.sample(cards_in(hand), info.pass_count) for hand in hands] for hands in state.hands], np.int64
+        [
+            [chance.sample(cards_in(hand & ~kept_back(info)), info.pass_count) for hand in hands]
+            for hands in state.hands
+        ],
+        np.int64,
     )
 
 

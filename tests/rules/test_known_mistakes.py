@@ -195,7 +195,7 @@ def test_10_every_card_may_break_hearts_wherever_it_falls_in_the_trick() -> None
 
 
 OTHER_VALUES: dict[str, Any] = {
-    **{"num_players": 3, "deck": "morehead", "dead_cards": 4, "pass_count": 2, "pass_cycle": (2,)},
+    **{"num_players": 3, "deck": "morehead", "dead_cards": 4, "pass_count": 2, "pass_cycle": (2,), "pass_queen": False},
     **{"first_leader": "left_of_dealer", "first_lead": "any_club", "first_trick_points": "allowed"},
     **{"first_trick_all_points": "hearts", "hearts_broken_by": "void", "lead_hearts_with_qs": True, "trump": "H"},
     **{"scoring": "spot", "bonus_card": "JD", "bonus_points": -7, "no_tricks_bonus": -5, "moon": "add"},

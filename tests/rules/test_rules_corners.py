@@ -10,12 +10,12 @@ import pytest
 from hearts_env.cards import ADD, SUBTRACT, card_set, lowest, names_in, parse_card
 from hearts_env.game.compiled_rules import lookup
 from hearts_env.game.engine import deal, legal, shuffle, step
-from hearts_env.game.rules import Rules
+from hearts_env.game.rules import Rules, RulesError
 from hearts_env.game.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter, winners
 from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, State
 from hearts_env.observe.blocks import rule_flags
 from hearts_env.observe.encode import layout
-from hearts_env.text.notation import parse_hand, parse_position
+from hearts_env.text.notation import NotationError, parse_hand, parse_position
 
 TWO_PLAYERS = ("hearts are trumps", "hearts_broken_by=heart", "moon=add", "points may fall on the first trick")
 HEARTS = parse_hand("H23456789TJQKA")
@@ -102,6 +102,28 @@ def test_only_qs_beside_hearts_frees_them_and_only_where_the_rules_say_so(other:
     assert legal_names(small(*hands), text) == card
     yahoo = legal_names(small(*hands, lead_hearts_with_qs=True), text)
     assert yahoo == ("2H QS" if free else card)
+
+
+def test_a_table_may_let_nobody_pass_the_queen() -> None:
+    """t_games #474: "high spades may not be passed", an option that one way to pass a card did not ask for."""
+    hands = "S23456789TJQKA / C23456789TJQKA / D23456789TJQKA / H23456789TJQKA"
+    assert legal_names("standard", dealt(hands, number=0)) == "2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AS"
+    assert legal_names("pass_queen=false", dealt(hands, number=0)) == "2S 3S 4S 5S 6S 7S 8S 9S TS JS KS AS"
+
+
+def test_a_position_in_which_the_queen_was_passed_is_refused_where_nobody_may() -> None:
+    """t_games #474: the option holds on every path, that of a record too."""
+    hands = "S23456789TJQKA / C23456789TJQKA / D23456789TJQKA / H23456789TJQKA"
+    text = dealt(hands, number=0) + " | picks SQ / C2 / D2 / H2"
+    assert legal_names("standard", text) == "2S 3S 4S 5S 6S 7S 8S 9S TS JS KS AS"
+    with pytest.raises(NotationError, match="illegal pass QS by seat 0: legal are 2S 3S"):
+        position("pass_queen=false", text)
+
+
+def test_a_hand_that_passes_all_of_its_cards_cannot_keep_the_queen() -> None:
+    with pytest.raises(RulesError, match="pass_queen=False: needs a pass_count below the 2 cards of a hand"):
+        Rules.parse('deck="C23 D2 H2 SJQKA",pass_count=2,pass_queen=false')
+    assert Rules.parse('deck="C23 D2 H2 SJQKA",pass_count=1,pass_queen=false').pass_count == 1
 
 
 def test_qs_may_be_led_at_any_time() -> None:

@@ -61,6 +61,7 @@ def rules(**changes: Any) -> Rules:
         "dead_cards": 2 if two else 0,
         "pass_count": 0 if two else 3,
         "pass_cycle": default_pass_cycle(n),
+        "pass_queen": True,
         "first_leader": "lowest_club",
         "first_lead": "forced",
         "first_trick_points": "allowed" if two else "forbidden",
@@ -428,7 +429,8 @@ class Deal:
 
     def legal(self) -> list[int]:
         if self.phase == "pass":
-            return sorted(self.hands[self.turn].difference(self.picks[self.turn]))
+            kept = set() if self.r["pass_queen"] else {QS}
+            return sorted(self.hands[self.turn].difference(self.picks[self.turn], kept))
         if self.phase == "play":
             on_table = [c for _, c in self.table]
             return legal_cards(self.r, self.hands[self.turn], on_table, self.trick_no, self.broken, self.opening)
@@ -521,6 +523,8 @@ def random_rules(rng: Random) -> Rules:
         changes["pass_cycle"] = tuple(rng.randint(1 - n, n - 1) for _ in range(rng.randint(1, 4)))
     elif rules(**changes)["pass_count"] > size:
         changes["pass_count"] = size
+    if rules(**changes)["pass_count"] < size and rng.random() < 0.2:
+        changes["pass_queen"] = False
     changes.update(random_play_rules(rng))
     changes.update(random_points(rng, pack))
     changes.update(random_end(rng, n))

@@ -133,7 +133,8 @@ MUTANTS = [
         # -- passing, leading, the course of a deal --------------------------------------------------------------------
         ("the pass goes the other way", "return relative(players, seat, offset)", "return seat_after(players, seat, offset)", "giver"),
         ("the pass always goes the same way", "cycle[deal_no % len(cycle)]", "cycle[deal_no * 0]"),
-        ("a card may be picked twice", "return hand & ~picks", "return hand | picks & 0"),
+        ("a card may be picked twice", "hand & ~(picks | rules.unpassed)", "hand & ~rules.unpassed"),
+        ("the queen may be passed at every table", "hand & ~(picks | rules.unpassed)", "hand & ~picks"),
         ("seat 0 leads first", "select(empty(hands[seat] & opening), leader, seat)", "select(empty(hands[seat] & opening), leader, leader & ~rules.club_leads)"),
         ("the dealer leads first", "((deal_no + 1) % rules.num_players)", "(deal_no % rules.num_players)"),
         ("the leader wins every trick", "winner, count = _of(state.best_seat, rows).copy()", "winner, count = _of(state.turn, rows).copy()"),
