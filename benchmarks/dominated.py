@@ -20,7 +20,7 @@ import tyro
 from hearts_agents import make
 from hearts_agents.net.agent import net_agent
 from hearts_agents.settled.patterns import FAMILIES
-from hearts_arena.duplicate_evaluation import duplicate_payoffs, fresh_ids, mean_and_error
+from hearts_arena.duplicate_evaluation import duplicate_payoffs, duplicate_wins, fresh_ids, mean_and_error
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints, bit
 from hearts_env.game.rules import Rules
@@ -87,6 +87,8 @@ class Dominated:
     """Rules to play by."""
     effect_ids: int = 0
     """Deal ids on which `net` meets itself without the guard, under each of `effect_presets`."""
+    effect_game_ids: int = 0
+    """Deal ids from which they play whole games, besides."""
     effect_presets: tuple[str, ...] = ("standard", "omnibus", "partnership", "black_maria")
     """Rules under which it does."""
     json: Path = RESULTS
@@ -105,17 +107,21 @@ class Dominated:
             print(f"{name}: {summary(entry['presets'])}")
         effects: dict[str, Any] = old.get("effects", {})
         for preset in self.effect_presets if self.effect_ids else ():
-            effects[preset] = effect(Rules.parse(preset), self.effect_ids)
+            effects[preset] = effect(Rules.parse(preset), self.effect_ids, self.effect_game_ids)
             print(f"guard under {preset}: {effects[preset]}")
         kept = {"machine": machine(), "versions": versions(), "agents": agents, "effects": effects}
         self.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
-def effect(rules: Rules, deal_ids: int) -> dict[str, Any]:
-    """The payoff of `net` with its guard against the same network without it, by duplicate deals."""
-    ids = fresh_ids(deal_ids, 18)
-    mean, error = mean_and_error(duplicate_payoffs(rules, make("net"), agent_of(f"net{BARE}"), ids))
-    return {"deal_ids": deal_ids, "payoff": mean, "payoff_se": error, "commit": commit()}
+def effect(rules: Rules, deal_ids: int, game_ids: int) -> dict[str, Any]:
+    """The payoff of `net` with its guard against the same network without it, and the share of games that it wins."""
+    guarded, bare = make("net"), agent_of(f"net{BARE}")
+    mean, error = mean_and_error(duplicate_payoffs(rules, guarded, bare, fresh_ids(deal_ids, 18)))
+    found = {"deal_ids": deal_ids, "payoff": mean, "payoff_se": error, "commit": commit()}
+    if game_ids:
+        won, won_error = mean_and_error(duplicate_wins(rules, guarded, bare, fresh_ids(game_ids, 19)))
+        found |= {"game_ids": game_ids, "wins": won, "wins_se": won_error}
+    return found
 
 
 def summary(presets: dict[str, dict[str, Counts]]) -> str:

@@ -39,11 +39,17 @@ def dominated_presets() -> str:
 def dominated_effects() -> str:
     """What the guard is worth to the network."""
     effects: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))["effects"]
-    rows = [
-        (f"`{preset}`", f"{found['deal_ids']:,}", f"{found['payoff']:+.3f} ± {found['payoff_se']:.3f}")
+    rows: list[tuple[str, ...]] = [
+        (
+            f"`{preset}`",
+            f"{found['payoff']:+.3f} ± {found['payoff_se']:.3f}",
+            f"{found['deal_ids']:,}",
+            f"{found['wins']:.1%} ± {found['wins_se']:.1%}" if "wins" in found else "-",
+            f"{found['game_ids']:,}" if "wins" in found else "-",
+        )
         for preset, found in effects.items()
     ]
-    return table(("rules", "deal ids", "payoff of `net` against `net` without guard"), rows)
+    return table(("rules", "payoff of `net` against `net` without guard", "deal ids", "games won", "deal ids"), rows)
 
 
 def _agents() -> dict[str, Any]:
