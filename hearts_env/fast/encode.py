@@ -93,39 +93,6 @@ def end(words: Sets, pen: Pen) -> None:
 
 
 @inner
-def one_hot(value: Number) -> Number:
-    """One bit by value; none for -1."""
-    return bit(value + 1) >> 1
-
-
-@inner
-def one_of_count(cards: Number, size: int) -> Number:
-    """One bit by the number of members, at most `size` - 1."""
-    members: Number = min(count(cards), size - 1)
-    return bit(members)
-
-
-@inner
-def entry(table: Sets, value: Number) -> Number:
-    """The entry at a number."""
-    return table[at(value)]
-
-
-@inner
-def step(table: Sets, value: Number) -> Number:
-    """The entry at a number, or at the end of the table that it is beyond."""
-    last: Number = len(table) - 1
-    place: Number = min(max(value, 0), last)
-    return table[place]
-
-
-@inner
-def has(cards: Number, wanted: Number) -> Number:
-    """1 where a set has a card of another one."""
-    return wide(cards & wanted != 0)
-
-
-@inner
 def out_of(game: Game, views: View, n: int) -> Number:
     """See `View.out`."""
     seen = views.hand[n]
@@ -147,12 +114,12 @@ _PROPERTIES = {
 }
 """Properties of a View; all else is a field."""
 _FORMULAS = {
-    Kind.SET: "wide({field})",
-    Kind.ONE_HOT: "one_hot({field})",
-    Kind.COUNT: "one_of_count({field}, {size})",
-    Kind.TABLE: "entry(shape.given.{name}, {field})",
-    Kind.STEPS: "step(shape.given.{name}, {field})",
-    Kind.HAS: "has({field}, shape.given.{name})",
+    Kind.SET: "{field}",
+    Kind.ONE_HOT: "bit({field} + 1) >> 1",  # none for -1
+    Kind.COUNT: "bit(min(count({field}), {most}))",
+    Kind.TABLE: "shape.given.{name}[at({field})]",
+    Kind.STEPS: "shape.given.{name}[min(max({field}, 0), len(shape.given.{name}) - 1)]",
+    Kind.HAS: "int({field} & shape.given.{name} != 0)",
     Kind.RULES: "shape.given.{name}",
 }
 _MOST = WORD_BITS - 1
@@ -167,7 +134,7 @@ def _by_column(spec: Spec) -> bool:
 def _formula(spec: Spec) -> str:
     """The bits of a block, or of one seat's in it, as Python."""
     place = f"views.{spec.field}[n, at(seat)]" if _by_column(spec) else f"views.{spec.field}[n]"
-    bits = _FORMULAS[spec.kind].format(name=spec.name, size=spec.size, field=_PROPERTIES.get(spec.field, place))
+    bits = _FORMULAS[spec.kind].format(name=spec.name, most=spec.size - 1, field=_PROPERTIES.get(spec.field, place))
     if spec.only_in is not None:
         return f"({bits} if views.phase[n] == {spec.only_in} else 0)"
     return bits if spec.never_in is None else f"({bits} if views.phase[n] != {spec.never_in} else 0)"
@@ -211,8 +178,13 @@ def _together(group: list[Spec]) -> Iterator[str]:
         if by_column:
             yield "    for seat in range(seats):"
         for spec in some:
-            place = f"{_sizes(begun)} + seat * {spec.size}" if by_column else _sizes(begun)
-            yield f"    {'    ' * by_column}bits |= {_formula(spec)} << {place}"
+            place = _sizes(begun)
+            if by_column:
+                place = f"seat * {spec.size}" if place == "0" else f"{place} + seat * {spec.size}"
+            bits = _formula(spec)
+            # A formula with operators of its own, which may bind less tightly than a shift.
+            bits = f"({bits})" if " " in bits and not bits.startswith(("(", "int(")) else bits
+            yield f"    {'    ' * by_column}bits |= {bits}{'' if place == '0' else f' << {place}'}"
             begun.append(spec)
     yield f"    pen = put(words, pen, bits, {_sizes(begun)})"
 
@@ -220,7 +192,8 @@ def _together(group: list[Spec]) -> Iterator[str]:
 def _sizes(specs: list[Spec]) -> str:
     """The bits of some blocks: a number, and what depends on how many columns there are."""
     fixed, by_seat = (sum(spec.size for spec in specs if spec.by_seat is kind) for kind in (False, True))
-    return f"{fixed} + columns * {by_seat}" if by_seat else str(fixed)
+    terms = [str(fixed)] if fixed or not by_seat else []
+    return " + ".join([*terms, *([f"columns * {by_seat}"] if by_seat else [])])
 
 
 SOURCE = "\n".join(_lines()) + "\n"
@@ -231,8 +204,8 @@ _FILE = "<hearts_env writer of encodings>"
 def _made() -> Any:
     # Debuggers and tracebacks find the text of a file that is not there in `linecache`.
     linecache.cache[_FILE] = (len(SOURCE), None, SOURCE.splitlines(keepends=True), _FILE)
-    parts = at, wide, put, skip, end, one_hot, one_of_count, entry, step, has, out_of, kept_of
-    names: dict[str, Any] = {part.__name__: part for part in parts}
+    parts = at, wide, put, skip, end, out_of, kept_of
+    names: dict[str, Any] = {part.__name__: part for part in parts} | {"bit": bit, "count": count}
     exec(compile(SOURCE, _FILE, "exec"), names)
     return inner(names["write"])
 
