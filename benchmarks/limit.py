@@ -23,7 +23,7 @@ from comparison import Entry
 from hearts_bench.timing import Batch, Contender, Work, repeat
 from hearts_env.cards import Sets, nth
 from hearts_env.executor import available
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, mix, shuffle, single_deal_no, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
@@ -93,7 +93,7 @@ def check(library: ctypes.CDLL, deals: int = CHECKED_DEALS) -> dict[str, int]:
             f"deal {row}: the engine gives {points[row].tolist()} after {decisions[row]} decisions, "
             f"the C program {their_points[row].tolist()} after {their_decisions[row]}"
         )
-    moons = np.count_nonzero(points.sum(axis=1) != lookup(Rules()).penalty_points)
+    moons = np.count_nonzero(points.sum(axis=1) != compiled_rules(Rules()).penalty_points)
     return {"deals": deals, "decisions": int(decisions.sum()), "moons": int(moons)}
 
 
@@ -102,16 +102,16 @@ def by_policy(ids: np.ndarray) -> tuple[Sets, np.ndarray, np.ndarray]:
 
     Hands as dealt and points, int64 [N, 4]; decisions, int64 [N].
     """
-    info = lookup(Rules())
-    hands = shuffle(info, ids)
-    state = State.empty(info, len(ids))
-    deal(info, state, hands, deal_no=single_deal_no(info, ids))
+    rules = compiled_rules(Rules())
+    hands = shuffle(rules, ids)
+    state = State.empty(rules, len(ids))
+    deal(rules, state, hands, deal_no=single_deal_no(rules, ids))
     decisions = np.zeros(len(ids), np.uint64)
     while not (over := state.over).all():
-        sets = legal(info, state)
+        sets = legal(rules, state)
         number = mix(ids.astype(np.uint64) + mix(decisions))
         index = ((number >> HALF) * np.bitwise_count(sets).astype(np.uint64)) >> HALF
-        step(info, state, np.where(over, 0, nth(sets, index.astype(np.int64))))
+        step(rules, state, np.where(over, 0, nth(sets, index.astype(np.int64))))
         decisions += (~over).astype(np.uint64)
     return hands, state.points.astype(np.int64), decisions.astype(np.int64)
 

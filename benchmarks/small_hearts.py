@@ -16,7 +16,7 @@ import tyro
 from hearts_agents import make
 from hearts_env.exact.best_response import evaluate
 from hearts_env.exact.game_tree import Tree, count_deals, grow
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import PRESETS, Rules
 
 FILE = Path(__file__).parent / "results" / "small_hearts.json"
@@ -79,7 +79,7 @@ def main(out: Path = FILE) -> None:
             agents.append({"rules": name, "agent": agent, "nash_conv": found.nash_conv, "seconds": seconds})
             print(agents[-1], flush=True)
     large = {
-        name: math.log10(count_deals(lookup(Rules.preset(name))))
+        name: math.log10(count_deals(compiled_rules(Rules.preset(name))))
         for name in PRESETS
         if name in ("small_four_twenty", "standard")
     }

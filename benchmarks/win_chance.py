@@ -22,7 +22,7 @@ from hearts_agents import make
 from hearts_agents.win_chance import FITS, Curve, chances, competitors, in_packs, kind_of
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import Ints
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_env.match.play_match import play
 from hearts_env.match.tables import Deals
@@ -56,12 +56,12 @@ def standings(rules: Rules, games: int, first_id: int) -> tuple[Ints, Numbers, I
     return totals[later], shares[game[later]], game[later]
 
 
-def fitted(info: Lookup, scores: Ints, won: Numbers) -> Curve:
+def fitted(rules: CompiledRules, scores: Ints, won: Numbers) -> Curve:
     """The curve that gives the games as they went the largest likelihood.
 
     won: float64 [K, C], of the competitors.
     """
-    packs, distance = in_packs(info, scores[::THINNED])
+    packs, distance = in_packs(rules, scores[::THINNED])
     came = won[::THINNED]
 
     def surprise(logs: Numbers) -> float:
@@ -115,17 +115,17 @@ class WinChance:
         curves: dict[str, Any] = {}
         content: dict[str, Any] = {"games": self.games, "first_id": self.first_id, "truth": {}}
         for rules in KINDS:
-            info = lookup(rules)
+            compiled = compiled_rules(rules)
             scores, won, game = standings(rules, self.games, self.first_id)
-            sides = won[:, : competitors(info)]
+            sides = won[:, : competitors(compiled)]
             sides = sides / sides.sum(axis=1, keepdims=True)
             half = game < self.games // 2
-            curve = fitted(info, scores[half], sides[half])
-            packs, distance = in_packs(info, scores[~half])
+            curve = fitted(compiled, scores[half], sides[half])
+            packs, distance = in_packs(compiled, scores[~half])
             chance, other, late = chances(curve, packs, distance), sides[~half], distance <= LATE
             found = {**truth(chance, other), "late": truth(chance[late], other[late])}
-            curves[kind_of(info)], content["truth"][kind_of(info)] = asdict(curve), found
-            print(kind_of(info), curve, f"Brier {found['brier']:.4f} beside {found['brier_of_base_rate']:.4f}")
+            curves[kind_of(compiled)], content["truth"][kind_of(compiled)] = asdict(curve), found
+            print(kind_of(compiled), curve, f"Brier {found['brier']:.4f} beside {found['brier_of_base_rate']:.4f}")
         content.update(commit=commit(), machine=machine(), versions=versions())
         for file, kept in ((self.curves, curves), (self.truth, content)):
             file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

@@ -23,7 +23,7 @@ from hearts_agents.rule.weights import Weights
 from hearts_cli.benchmark import OPPONENTS
 from hearts_env.cards import Ints
 from hearts_env.exact.game_tree import count_deals
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.explain import field_docs
 from hearts_env.game.rules import Rules
 from hearts_env.game.variants import PRESETS, READINGS, SOURCES, Reading, Way
@@ -116,8 +116,8 @@ def _as_text(rules: Rules, names: Iterable[str]) -> str:
 
 def encoding() -> str:
     """The blocks of the encoding of four seats, and where they lie when it is padded."""
-    info = lookup(Rules())
-    plain, padded = layout(info, order=True), layout(info, pad=True, order=True)
+    rules = compiled_rules(Rules())
+    plain, padded = layout(rules, order=True), layout(rules, pad=True, order=True)
     rows = [
         (
             f"`{block.name}`",
@@ -134,8 +134,8 @@ def encoding() -> str:
 
 def sizes() -> str:
     """The size of the encoding for each player count, the optional order block left out."""
-    rows = [(str(n), str(layout(lookup(Rules(num_players=n))).size)) for n in range(2, 8)]
-    rows.append(("any, padded", str(layout(lookup(Rules()), pad=True).size)))
+    rows = [(str(n), str(layout(compiled_rules(Rules(num_players=n))).size)) for n in range(2, 8)]
+    rows.append(("any, padded", str(layout(compiled_rules(Rules()), pad=True).size)))
     return table(("players", "bytes"), rows)
 
 
@@ -279,7 +279,7 @@ def small() -> str:
         counted = ("", "", "")
         if row:
             counted = (f"{row['positions']:,}", f"{row['endings']:,}", f"{row['infosets'][0]:,}")
-        rows.append((f"`{name}`", f"`{rules.show()}`", f"{count_deals(lookup(rules)):,}", *counted))
+        rows.append((f"`{name}`", f"`{rules.show()}`", f"{count_deals(compiled_rules(rules)):,}", *counted))
     return table(("preset", "rules", "deals", "positions", "ways to end", "information sets a seat"), rows)
 
 

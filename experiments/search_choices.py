@@ -34,7 +34,7 @@ from hearts_agents.search.racing import RaceStats
 from hearts_agents.search.rollouts import RolloutPolicies, outcomes
 from hearts_arena.provenance import commit, machine, versions
 from hearts_env.cards import count
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import MOON, PASS, State
@@ -139,14 +139,18 @@ def kind_of(name: Literal["rule", "net"]) -> Kind:
 
 def decisions(kind: Kind, first_id: int, deals: int, number: int, share: float) -> Iterator[Decision]:
     """Of all seats in these deals, a share of those that leave search a choice.  number: worlds for each."""
-    info, agents, chance = lookup(Rules()), [make(name) for name in kind.players], np.random.default_rng(first_id)
+    rules, agents, chance = (
+        compiled_rules(Rules()),
+        [make(name) for name in kind.players],
+        np.random.default_rng(first_id),
+    )
     for begin in range(first_id, first_id + deals, TABLES):
         ids = np.arange(begin, min(begin + TABLES, first_id + deals))
-        state = State.empty(info, len(ids))
-        deal(info, state, shuffle(info, ids), deal_no=ids // 2 % len(info.rules.pass_cycle), key=ids)
+        state = State.empty(rules, len(ids))
+        deal(rules, state, shuffle(rules, ids), deal_no=ids // 2 % len(rules.rules.pass_cycle), key=ids)
         while not state.over.all():
             rows = np.flatnonzero(~state.over)
-            seen, actions = view(info, state).take(rows), np.zeros(len(ids), np.int64)
+            seen, actions = view(rules, state).take(rows), np.zeros(len(ids), np.int64)
             who = (state.turn[rows] + ids[rows]) % len(agents)
             for each, agent in enumerate(agents):
                 actions[rows[who == each]] = agent.act(seen.take(who == each))
@@ -159,12 +163,12 @@ def decisions(kind: Kind, first_id: int, deals: int, number: int, share: float) 
                     values = {}
                     for name, (policies, tricks) in kind.play_outs.items():
                         with patch.object(rollouts, "LEAF_TRICKS", tricks):
-                            values[name] = _tried(info, policies, one, candidates, drawn).astype(np.float32)
+                            values[name] = _tried(rules, policies, one, candidates, drawn).astype(np.float32)
                     whole, _ = kind.play_outs[WHOLE]
-                    truth = _tried(info, whole, one, candidates, state.take(rows[[at]]))[:, 0]
+                    truth = _tried(rules, whole, one, candidates, state.take(rows[[at]]))[:, 0]
                     passing, likely = bool(one.phase[0] == PASS), _likely(kind.base, one, candidates)
                     yield Decision(int(ids[rows[at]]), passing, candidates.moon, values, truth, likely)
-            step(info, state, actions)
+            step(rules, state, actions)
 
 
 def _lines(base: Agent, one: View) -> CandidateActions:
@@ -181,10 +185,12 @@ def _likely(base: Agent, one: View, candidates: CandidateActions) -> Numbers:
     return chances
 
 
-def _tried(info: Lookup, policies: RolloutPolicies, one: View, candidates: CandidateActions, states: State) -> Numbers:
+def _tried(
+    rules: CompiledRules, policies: RolloutPolicies, one: View, candidates: CandidateActions, states: State
+) -> Numbers:
     """The viewer's payoff of each line in each state, float64 [K, W]."""
     world, line = np.tile(np.arange(len(states)), len(candidates)), np.repeat(np.arange(len(candidates)), len(states))
-    paid = outcomes(info, policies, states, world, one.seat.repeat(len(line)), candidates, line)
+    paid = outcomes(rules, policies, states, world, one.seat.repeat(len(line)), candidates, line)
     return paid.reshape(len(candidates), -1)
 
 

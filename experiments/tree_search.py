@@ -109,12 +109,12 @@ class TreeAgent(SearchAgent):
         number = variant.iterations // 4 if variant.paired else variant.iterations
         times = variant.iterations - number * variant.paired
         drawn, open_ = worlds(view, number), np.flatnonzero(np.bincount(candidates.owner) > 1)
-        from_base = np.zeros((len(drawn), view.lookup.num_players))
+        from_base = np.zeros((len(drawn), view.rules.num_players))
         if variant.paired:
             row = (open_[:, None] * number + np.arange(number)).reshape(-1)
             line, seat = candidates.starts[row // number], view.seat[row // number]
-            points = outcomes(view.lookup, MINDS, drawn, row, seat, candidates.actions[line], candidates.moon[line])
-            from_base[row] = payoff(view.lookup, points)
+            points = outcomes(view.rules, MINDS, drawn, row, seat, candidates.actions[line], candidates.moon[line])
+            from_base[row] = payoff(view.rules, points)
         trees = Trees.of(candidates, EDGES * variant.iterations)
         world = (open_[:, None] * number + np.arange(times) % number).reshape(-1)
         self._grow(view, candidates, trees, drawn, world, np.full(len(world), NO_LINE), from_base)
@@ -135,7 +135,7 @@ class TreeAgent(SearchAgent):
         trees = Trees.of(candidates, EDGES * 3 * WORLDS)
 
         def evaluate(drawn: State, world: Ints, line: Ints) -> Numbers:
-            nothing = np.zeros((len(drawn), view.lookup.num_players))
+            nothing = np.zeros((len(drawn), view.rules.num_players))
             return self._grow(view, candidates, trees, drawn, world, line, nothing)
 
         known = racing.race(view, candidates, evaluate, WORLDS)
@@ -156,27 +156,27 @@ class TreeAgent(SearchAgent):
 
         world, line: int64 [I], a row of `drawn`, and the line to take or NO_LINE.
         """
-        info, variant, paid = view.lookup, self.variant, np.empty(len(world))
+        rules, variant, paid = view.rules, self.variant, np.empty(len(world))
         # Where no line is given, `drawn` has worlds for every view.
         owner = np.where(line == NO_LINE, world // (len(drawn) // len(view)), candidates.owner[line])
         grow(
-            game(info),
-            np.concatenate([rule_record(info, weights) for weights in MINDS]),
+            game(rules),
+            np.concatenate([rule_record(rules, weights) for weights in MINDS]),
             tables(drawn),
-            tables(State.empty(info, 1)),
+            tables(State.empty(rules, 1)),
             trees,
             Roots(
                 view.seat.astype(np.int64), candidates.starts, np.ascontiguousarray(candidates.actions), candidates.moon
             ),
             Bound(variant.explore, variant.prior),
             variant.seats,
-            cards_that_count(info),
+            cards_that_count(rules),
             world,
             owner,
             line,
             from_base,
-            np.empty((2, info.num_plays + 1), np.int64),
-            np.empty(info.num_players, np.int64),
+            np.empty((2, rules.num_plays + 1), np.int64),
+            np.empty(rules.num_players, np.int64),
             paid,
         )
         return paid

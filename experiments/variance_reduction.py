@@ -28,7 +28,7 @@ from hearts_arena.stats import control_variate
 from hearts_arena.tournament_plan import Tournament
 from hearts_env import Rules
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, SUITS, members
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, single_deal_no, step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.state import State
@@ -103,11 +103,11 @@ def moved_rules(deals: int) -> Numbers:
 
 def described(deals: int) -> Numbers:
     """What the hands look like, whoever holds them (only that can matter, as all seatings are played); [K, F]."""
-    info, ids = lookup(Rules()), np.arange(FIRST_ID, FIRST_ID + deals)
-    cards = members(shuffle(info, ids), NUM_CARDS).reshape(deals, 4, len(SUITS), NUM_RANKS).astype(float)
+    rules, ids = compiled_rules(Rules()), np.arange(FIRST_ID, FIRST_ID + deals)
+    cards = members(shuffle(rules, ids), NUM_CARDS).reshape(deals, 4, len(SUITS), NUM_RANKS).astype(float)
     lengths, high = cards.sum(axis=3), cards[..., -4:].sum(axis=3)
     spades = cards[:, :, 2, -3:]
-    passes = single_deal_no(info, ids)[:, None] % 4 == np.arange(3)
+    passes = single_deal_no(rules, ids)[:, None] % 4 == np.arange(3)
     kinds = [
         (lengths**2).sum(axis=(1, 2)),  # how uneven the suits lie
         (lengths == 0).sum(axis=(1, 2)),
@@ -130,25 +130,25 @@ def drawn(name: str, deals: int) -> tuple[Numbers, Numbers]:
     agent, base = make(name), make("rule")
     assert isinstance(base, RuleAgent)
     planned = Tournament(Rules(), (agent, base), deals, first_id=FIRST_ID, format="roundrobin")
-    info, seatings = lookup(Rules()), planned.seatings
+    rules, seatings = compiled_rules(Rules()), planned.seatings
     ids = np.repeat(planned.ids(0, deals), len(seatings))
     mine = np.tile(seatings == 0, (deals, 1))
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), key=np.arange(len(ids)))
+    state = State.empty(rules, len(ids))
+    deal(rules, state, shuffle(rules, ids), deal_no=single_deal_no(rules, ids), key=np.arange(len(ids)))
     luck = np.zeros(len(ids))
-    while base.play_on(info, state, ~mine) or not state.over.all():
+    while base.play_on(rules, state, ~mine) or not state.over.all():
         rows = np.flatnonzero(~state.over)
         part = state.take(rows)
-        seen = view(info, part)
+        seen = view(rules, part)
         chances, actions = policy(agent, seen), agent.act(seen)
         at, action = np.nonzero(chances)
         tried = part.take(at)
-        step(info, tried, action)
-        base.play_on(info, tried, np.ones_like(mine[rows[at]]))
+        step(rules, tried, action)
+        base.play_on(rules, tried, np.ones_like(mine[rows[at]]))
         worth = np.zeros((len(rows), NUM_ACTIONS))
         worth[at, action] = _leads(tried.points, mine[rows[at]])
         luck[rows] += worth[np.arange(len(rows)), actions] - (worth * chances).sum(axis=1)
-        step(info, part, actions)
+        step(rules, part, actions)
         state.put(rows, part)
     means = [each.reshape(deals, -1).mean(axis=1) for each in (_leads(state.points, mine), luck)]
     return means[0], means[1]
@@ -156,7 +156,7 @@ def drawn(name: str, deals: int) -> tuple[Numbers, Numbers]:
 
 def _leads(points: NDArray[np.integer], mine: NDArray[np.bool_]) -> Numbers:
     """The payoff of one side less that of the other at each table, float64 [N]."""
-    paid = payoff(lookup(Rules()), points)
+    paid = payoff(compiled_rules(Rules()), points)
     return np.where(mine, paid, -paid).sum(axis=1) / 2
 
 

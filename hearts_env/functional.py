@@ -1,6 +1,6 @@
 """The game as functions of its rules, over whole arrays of tables: what `import hearts_env` offers.
 
-Each takes Rules, or the Lookup that `compiled_rules.lookup` makes of them, which saves two microseconds a call.
+Each takes Rules, or the CompiledRules that `compiled_rules` makes of them, which saves two microseconds a call.
 Nothing is checked here: an illegal action corrupts the table it is played at.  Shape letters are those of `game.state`.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from hearts_env.cards import Ints, Sets, choose
 from hearts_env.game import engine
 from hearts_env.game import view as views
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import Rows, State
 from hearts_env.game.view import View
@@ -23,7 +23,7 @@ from hearts_env.observe.encode import Layout, encode
 
 __all__ = ["choose", "deal", "encode", "layout", "legal", "shuffle", "step", "view", "worlds"]
 
-Game: TypeAlias = Rules | Lookup
+Game: TypeAlias = Rules | CompiledRules
 """Rules, or what is compiled from them."""
 
 
@@ -34,7 +34,7 @@ def shuffle(rules: Game, deal_ids: ArrayLike) -> Sets:
         rules: which game is played.
         deal_ids: [N] whole numbers from 0 to 2**63 - 1.
     """
-    return engine.shuffle(lookup(rules), deal_ids)
+    return engine.shuffle(compiled_rules(rules), deal_ids)
 
 
 def deal(
@@ -60,12 +60,12 @@ def deal(
         scores: [rows, P] scores of the game before the deal, in place of those that stand.
         key: int64 [rows], what agents draw their random numbers from.
     """
-    engine.deal(lookup(rules), state, hands, rows=rows, deal_no=deal_no, scores=scores, key=key)
+    engine.deal(compiled_rules(rules), state, hands, rows=rows, deal_no=deal_no, scores=scores, key=key)
 
 
 def legal(rules: Game, state: State) -> Sets:
     """The legal actions of the seat to act at each table, int64 [N] sets; 0 where the deal is over."""
-    return engine.legal(lookup(rules), state)
+    return engine.legal(compiled_rules(rules), state)
 
 
 def step(rules: Game, state: State, actions: Ints) -> None:
@@ -76,7 +76,7 @@ def step(rules: Game, state: State, actions: Ints) -> None:
         state: N tables.
         actions: int64 [N], a member of `legal` each; read only where a deal is being played.
     """
-    engine.step(lookup(rules), state, actions)
+    engine.step(compiled_rules(rules), state, actions)
 
 
 def view(rules: Game, state: State, seats: ArrayLike | None = None) -> View:
@@ -90,7 +90,7 @@ def view(rules: Game, state: State, seats: ArrayLike | None = None) -> View:
     Raises:
         IndexError: for a seat that is not at the table.
     """
-    return views.view(lookup(rules), state, seats)
+    return views.view(compiled_rules(rules), state, seats)
 
 
 def layout(rules: Game, *, pad: bool = False, order: bool = False) -> Layout:
@@ -101,4 +101,4 @@ def layout(rules: Game, *, pad: bool = False, order: bool = False) -> Layout:
         pad: make room for seven seats, so that one network serves every player count.
         order: add the order of play.
     """
-    return encoding.layout(lookup(rules), pad=pad, order=order)
+    return encoding.layout(compiled_rules(rules), pad=pad, order=order)

@@ -66,13 +66,13 @@ def explain(agent: Agent, view: View, also: Ints | None = None) -> list[list[Can
 
 def picks_of(agent: Agent, view: View) -> Ints:
     """The cards that an agent would pass, int64 [N, D].  view: before the seat's first pick."""
-    picks = np.empty((len(view), view.lookup.pass_count), np.int64)
+    picks = np.empty((len(view), view.rules.pass_count), np.int64)
     rest = view.take(slice(None))
     for number in range(picks.shape[1]):
         picks[:, number] = agent.act(rest)
         rest.picks |= bit(picks[:, number])
-        rest.legal = legal_picks(view.lookup.play, rest.hand, rest.picks)
-        rest.count += view.lookup.num_players
+        rest.legal = legal_picks(view.rules.play, rest.hand, rest.picks)
+        rest.count += view.rules.num_players
     return picks
 
 
@@ -80,7 +80,7 @@ def before_picks(view: View) -> View:
     """Views of the pass as the seats had them before their first pick: all picks are thought out from there."""
     first = view.take(slice(None))
     first.picks[:] = 0
-    first.legal = legal_picks(view.lookup.play, first.hand, first.picks)
+    first.legal = legal_picks(view.rules.play, first.hand, first.picks)
     first.count = first.seat.copy()
     return first
 

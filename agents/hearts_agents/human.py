@@ -145,7 +145,7 @@ def _why_not(seen: View, action: int) -> str:
     if led == NO_SUIT:
         reason = "must be led first" if len(cards_in(int(seen.legal[0]))) == 1 else "may be led"
         return f"{card} cannot be led now: {_listed(seen)} {reason}"
-    if int(seen.hand[0]) & seen.lookup.suit_sets[led]:
+    if int(seen.hand[0]) & seen.rules.suit_sets[led]:
         return f"{SUIT_WORDS[led]} are led and you hold some: you must follow with {_listed(seen)}"
     return f"{card} is not allowed on the first trick: {_listed(seen)} may be discarded"
 
@@ -157,7 +157,7 @@ def passing_line(seen: View, names: Sequence[str] = ()) -> str:
     """The cards passed and received in a sentence, until the first trick is over; "" after that."""
     if seen.phase[0] == PASS or seen.offset[0] == 0 or seen.trick_no[0] > 0:
         return ""
-    seats, offset = seen.lookup.num_players, int(seen.offset[0])
+    seats, offset = seen.rules.num_players, int(seen.offset[0])
     there, here = _called(seen, offset, names), _called(seen, (seats - offset) % seats, names)
     gave, got = (show_suits(int(cards[0]), signs=True) for cards in (seen.picks, seen.got))
     return f"You passed {gave} to {there} and received {got} from {here}"
@@ -165,13 +165,13 @@ def passing_line(seen: View, names: Sequence[str] = ()) -> str:
 
 def trick_line(seen: View, names: Sequence[str] = ()) -> str:
     """The last complete trick in the order of play, and who took it; "" if there is none."""
-    seats = seen.lookup.num_players
+    seats = seen.rules.num_players
     end = (int(np.count_nonzero(seen.plays[0] != NO_CARD))) // seats * seats
     if end == 0:
         return ""
     cards, players = seen.plays[0, end - seats : end], seen.players[0, end - seats : end]
     taker = int(np.argmax(seen.taken[0] & bit(cards[:1].astype(np.int64)) != 0))
-    points = int(card_points(seen.lookup, bit(cards.astype(np.int64))).sum())
+    points = int(card_points(seen.rules, bit(cards.astype(np.int64))).sum())
     played = "  ".join(f"{_called(seen, int(seat), names)} {_signed(int(card))}"
                        for seat, card in zip(players, cards, strict=True))  # fmt: skip
     verb = "take" if taker == 0 else "takes"
@@ -185,7 +185,7 @@ def _table(seen: View, names: Sequence[str]) -> Table:
         table.add_column(column, justify="right")
     table.add_column("trick")
     table.add_column("known to you")
-    for at in range(seen.lookup.num_players):
+    for at in range(seen.rules.num_players):
         card = int(seen.trick[0, at])
         known = int(seen.known[0, at]) if at else int(seen.hand[0])
         table.add_row(
@@ -193,7 +193,7 @@ def _table(seen: View, names: Sequence[str]) -> Table:
             _called(seen, at, names),
             str(seen.scores[0, at]),
             str(seen.points[0, at]),
-            str(seen.lookup.hand_size - int(seen.played[0, at]).bit_count()),
+            str(seen.rules.hand_size - int(seen.played[0, at]).bit_count()),
             _coloured(_signed(card)) if card != NO_CARD else Text(""),
             _coloured(show_suits(known, signs=True) if known else ""),
         )
@@ -215,7 +215,7 @@ def _called(seen: View, at: int, names: Sequence[str]) -> str:
     """The name of the seat `at` places to the left, for people."""
     if at == 0:
         return "you"
-    seat = (int(seen.seat[0]) + at) % seen.lookup.num_players
+    seat = (int(seen.seat[0]) + at) % seen.rules.num_players
     return f"seat {seat} {names[seat]}" if names else f"seat {seat}"
 
 

@@ -27,5 +27,5 @@ class PolicyAgent:
 
     def act(self, view: View) -> Ints:
         """The action chosen for each view, int64 [N]; whether it is legal is checked by who asks."""
-        encodings = encode(layout(view.lookup, pad=self._pad, order=self._order), view)
+        encodings = encode(layout(view.rules, pad=self._pad, order=self._order), view)
         return np.asarray(self._choose(encodings, action_mask(view.legal).view(np.bool_)), np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hearts_env.cards import NUM_ACTIONS, Bools, Ints, choose, members
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.random_play import play_random
 from hearts_env.game.state import State
 from hearts_env.game.view import View
@@ -29,6 +29,6 @@ class RandomAgent:
         result: Policy = legal / legal.sum(axis=1, keepdims=True)
         return result
 
-    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
+    def play_on(self, rules: CompiledRules, state: State, seats: Bools) -> int:
         """Play as `act` does while a seat of `seats` (bool [N, P]) is to act; how many actions.  Changes `state`."""
-        return play_random(lookup, state, seats, self._seed)
+        return play_random(rules, state, seats, self._seed)

@@ -9,7 +9,7 @@ import numpy as np
 from hearts_agents import make
 from hearts_arena.formats import Seatings, lineups
 from hearts_env.cards import Ints, Numbers
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
 from hearts_env.match.agent import Agent
@@ -89,7 +89,7 @@ def payoffs_in(turns: Ints | Seatings, rules: Rules, agent: Agent, opponent: Age
     """
     result = _met(turns, rules, agent, opponent, deal_ids)
     mine = result.lineup == 0
-    of_agent = np.where(mine, payoff(lookup(rules), result.points), 0).sum(axis=1) / mine.sum(axis=1)
+    of_agent = np.where(mine, payoff(compiled_rules(rules), result.points), 0).sum(axis=1) / mine.sum(axis=1)
     return _by_id(of_agent, deal_ids)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hearts_agents.explain import Candidate, explain
 from hearts_env.cards import ACTION_NAMES, NUM_CARDS, NUM_RANKS, RANKS, card_set
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, step
 from hearts_env.game.state import MOON, PASS, State
 from hearts_env.game.view import View, view
@@ -71,28 +71,28 @@ def review(record: Record, agent: Agent, seats: tuple[int, ...] = ()) -> list[De
     The agent sees at each what the seat saw.  Raises RecordError for a record that is wrong.
     """
     replay(record)
-    info = lookup(record.rules)
-    state = State.empty(info, 1)
+    rules = compiled_rules(record.rules)
+    state = State.empty(rules, 1)
     key = record.deal_id or 0
-    deal(info, state, np.array([record.hands]), deal_no=[record.deal_no], scores=[record.totals], key=[key])
+    deal(rules, state, np.array([record.hands]), deal_no=[record.deal_no], scores=[record.totals], key=[key])
     decisions = []
-    for action in script(info, record.deal_no, record.passes, record.plays, record.moon):
-        seen = view(info, state)
-        done = _done(info, record, seen, action)
+    for action in script(rules, record.deal_no, record.passes, record.plays, record.moon):
+        seen = view(rules, state)
+        done = _done(rules, record, seen, action)
         if done and (not seats or int(seen.seat[0]) in seats):
             (candidates,) = explain(agent, seen, np.array([done]))
             if candidates:
                 decisions.append(Decision(int(seen.seat[0]), _when(seen), tuple(done), candidates))
-        step(info, state, np.array([action]))
+        step(rules, state, np.array([action]))
     return decisions
 
 
-def _done(info: Lookup, record: Record, seen: View, action: int) -> list[int]:
+def _done(rules: CompiledRules, record: Record, seen: View, action: int) -> list[int]:
     """The action or the whole pass decided here; [] where a pass was begun before, or broken off."""
     if seen.phase[0] != PASS:
         return [action]
     cards = sorted(record.passes[int(seen.seat[0])])
-    return cards if seen.picks[0] == 0 and len(cards) == info.pass_count else []
+    return cards if seen.picks[0] == 0 and len(cards) == rules.pass_count else []
 
 
 def _when(seen: View) -> str:

@@ -16,7 +16,7 @@ from hearts_arena.formats import compositions
 from hearts_arena.stats.estimates import Estimate, Sums, holm
 from hearts_arena.tournament_plan import Tournament
 from hearts_env.cards import Ints, Numbers
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rewards import payoff
 
 WIN = math.lcm(*range(1, 8))
@@ -265,7 +265,7 @@ class Standings:
 
     def _whole_payoff(self, points: NDArray[np.int32]) -> Ints:
         flat = points.reshape(-1, points.shape[2]).astype(np.int64)
-        exact = payoff(lookup(self.tournament.rules), flat) * self._unit("payoff")
+        exact = payoff(compiled_rules(self.tournament.rules), flat) * self._unit("payoff")
         return np.rint(exact).astype(np.int64).reshape(points.shape)
 
     def _add_by_agent(self, finished: FinishedDeals) -> None:

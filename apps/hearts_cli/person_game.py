@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from hearts_agents.human import HumanAgent, LeftTableError
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import winners
 from hearts_env.game.state import GAME_OVER
@@ -32,7 +32,7 @@ class PersonGame:
         played, which deal `deal_id` begins, and not that deal alone.  key: the agents draw their random numbers from
         it.
         """
-        self._info = lookup(rules)
+        self._info = compiled_rules(rules)
         self._rules = rules
         self._seats = seats
         self._human = human

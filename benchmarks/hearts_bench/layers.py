@@ -22,7 +22,7 @@ from hearts_bench.env_layers import (
 from hearts_bench.timing import Batch, Work
 from hearts_env.cards import NO_SEAT, NUM_ACTIONS, Sets, choose
 from hearts_env.executor import executed, override
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.random_play import play_random
 from hearts_env.game.rules import Rules
@@ -54,45 +54,45 @@ def engine_layer(rules: Rules, tables: int) -> Batch:
 
     The compiled executor does so in one call, `playout.play_random`; the numpy one by turns, with numpy's generator.
     """
-    return _random_deals(lookup(rules), tables)
+    return _random_deals(compiled_rules(rules), tables)
 
 
 @executed
-def _random_deals(info: Lookup, tables: int) -> Batch:
-    return _arrays(info, tables, lambda state: legal(info, state))
+def _random_deals(rules: CompiledRules, tables: int) -> Batch:
+    return _arrays(rules, tables, lambda state: legal(rules, state))
 
 
 @override(_random_deals)
-def _random_deals_in_one_call(info: Lookup, tables: int) -> Batch:
-    state = State.empty(info, tables)
+def _random_deals_in_one_call(rules: CompiledRules, tables: int) -> Batch:
+    state = State.empty(rules, tables)
 
     def batch(first: int) -> Work:
         ids = np.arange(first, first + tables)
-        deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), key=ids)
-        return _work(state, play_random(info, state))
+        deal(rules, state, shuffle(rules, ids), deal_no=single_deal_no(rules, ids), key=ids)
+        return _work(state, play_random(rules, state))
 
     return batch
 
 
 def view_layer(rules: Rules, tables: int) -> Batch:
     """Shuffle, deal, and at every decision a View, a random choice, a step."""
-    info = lookup(rules)
-    return _arrays(info, tables, lambda state: view(info, state).legal)
+    compiled = compiled_rules(rules)
+    return _arrays(compiled, tables, lambda state: view(compiled, state).legal)
 
 
 def encode_layer(rules: Rules, tables: int) -> Batch:
     """The same, and an encoding and a mask at every decision."""
-    info = lookup(rules)
-    shape = layout(info)
+    compiled = compiled_rules(rules)
+    shape = layout(compiled)
     rows = np.empty((tables, shape.size), np.uint8)
 
     def seen(state: State) -> Sets:
-        actions = legal(info, state)
-        encode_tables(shape, info, state, out=rows)
+        actions = legal(compiled, state)
+        encode_tables(shape, compiled, state, out=rows)
         action_mask(actions)
         return actions
 
-    return _arrays(info, tables, seen)
+    return _arrays(compiled, tables, seen)
 
 
 def match_layer(agent: str) -> Layer:
@@ -113,16 +113,16 @@ def match_layer(agent: str) -> Layer:
     return layer
 
 
-def _arrays(info: Lookup, tables: int, see: Callable[[State], Sets]) -> Batch:
+def _arrays(rules: CompiledRules, tables: int, see: Callable[[State], Sets]) -> Batch:
     random = np.random.default_rng(0)
 
     def batch(first: int) -> Work:
         ids = np.arange(first, first + tables)
-        state = State.empty(info, tables)
-        deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids))
+        state = State.empty(rules, tables)
+        deal(rules, state, shuffle(rules, ids), deal_no=single_deal_no(rules, ids))
         decisions = 0
         while active := tables - int(np.count_nonzero(state.over)):
-            step(info, state, choose(see(state), random.random(tables)))
+            step(rules, state, choose(see(state), random.random(tables)))
             decisions += active
         return _work(state, decisions)
 
@@ -170,36 +170,36 @@ def find_layer(name: str) -> Layer:
 
 def check(rules: Rules, works: Sequence[Work]) -> None:
     """Raise BenchError unless decisions and points per deal are what these rules must give."""
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     deals = sum(work.deals for work in works)
     if deals == 0:
         raise BenchError("no deal was finished")
-    share = (works[0].seats or info.num_players) / info.num_players
+    share = (works[0].seats or compiled.num_players) / compiled.num_players
     decisions = sum(work.decisions for work in works) / deals
-    fewest = info.num_plays * share
-    most = fewest + info.num_players * info.pass_count * share + 1
+    fewest = compiled.num_plays * share
+    most = fewest + compiled.num_players * compiled.pass_count * share + 1
     # Environments that deal anew by themselves are cut off in the middle of deals.
     begun = 0.0 if share == 1 else 0.1 * most
     if not fewest - begun <= decisions <= most + begun:
         raise BenchError(f"{decisions:.2f} decisions a deal: must lie between {fewest:g} and {most:g}")
     scored = sum(work.scored for work in works)
     points = sum(work.points for work in works) / max(1, scored)
-    dealt = info.num_plays / len(info.deck_cards)
-    expected = share * dealt * sum(int(cards).bit_count() * value for cards, value in info.point_sets)
+    dealt = compiled.num_plays / len(compiled.deck_cards)
+    expected = share * dealt * sum(int(cards).bit_count() * value for cards, value in compiled.point_sets)
     # A moon that is not known of is worth up to P times the penalty points, and a small sample may hold some.
-    chance = share * info.num_players * info.penalty_points * (0.02 + 3 / deals)
+    chance = share * compiled.num_players * compiled.penalty_points * (0.02 + 3 / deals)
     if share < 1:
         chance += 5 * _SPREAD / math.sqrt(deals)
-    bonuses = info.num_players * abs(rules.no_tricks_bonus)
+    bonuses = compiled.num_players * abs(rules.no_tricks_bonus)
     if not expected - chance - bonuses <= points <= expected + chance:
         raise BenchError(f"{points:.2f} points a deal under {rules.show()}: about {expected:.2f} are right")
 
 
 def memory(rules: Rules) -> dict[str, Any]:
     """Bytes that one table takes, and MiB that many take with the encoding and the mask of each."""
-    info = lookup(rules)
-    state = State.empty(info, MANY_TABLES).nbytes // MANY_TABLES
-    encoding = layout(info).size
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, MANY_TABLES).nbytes // MANY_TABLES
+    encoding = layout(compiled).size
     return {
         "num_players": rules.num_players,
         "state_bytes": state,

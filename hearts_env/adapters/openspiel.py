@@ -20,7 +20,7 @@ import numpy as np
 from hearts_env.adapters import MissingLibraryError
 from hearts_env.cards import ACTION_NAMES, CARD_NAMES, NO_CARD, NUM_ACTIONS, Ints, cards_in
 from hearts_env.exact.game_tree import count_deals
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, pass_offset, step
 from hearts_env.game.rewards import foul_reward, payoff
 from hearts_env.game.rules import Rules
@@ -73,11 +73,11 @@ class HeartsGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         """Raises RulesError for rules that cannot be."""
         given = {"rules": "standard", "deal_no": 0, **(params or {})}
-        self.lookup = lookup(Rules.parse(given["rules"].translate(_READ)))
+        self.rules = compiled_rules(Rules.parse(given["rules"].translate(_READ)))
         self.deal_no = int(given["deal_no"])
-        rules, seats = self.lookup.rules, self.lookup.num_players
-        passes = pass_offset(self.lookup, np.array([self.deal_no]))[0] != 0
-        worst = foul_reward(self.lookup, "zero_sum")
+        rules, seats = self.rules.rules, self.rules.num_players
+        passes = pass_offset(self.rules, np.array([self.deal_no]))[0] != 0
+        worst = foul_reward(self.rules, "zero_sum")
         info = pyspiel.GameInfo(
             num_distinct_actions=NUM_ACTIONS,
             max_chance_outcomes=seats + (rules.dead_cards > 0),
@@ -85,11 +85,11 @@ class HeartsGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
             min_utility=worst,
             max_utility=-(seats - 1) * worst,
             utility_sum=0.0,
-            max_game_length=seats * rules.pass_count * int(passes) + self.lookup.num_plays + (rules.moon == "choice"),
+            max_game_length=seats * rules.pass_count * int(passes) + self.rules.num_plays + (rules.moon == "choice"),
         )
         super().__init__(_TYPE, info, {**given, "rules": given["rules"].translate(_WRITTEN)})
         self.start = _Position(self, (0,) * (seats + 1), 0, None)
-        self.remembers = count_deals(self.lookup) <= _REMEMBERED_DEALS
+        self.remembers = count_deals(self.rules) <= _REMEMBERED_DEALS
 
     def new_initial_state(self) -> HeartsState:
         """Before the deal."""
@@ -97,7 +97,7 @@ class HeartsGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
 
     def max_chance_nodes_in_history(self) -> int:
         """One a card."""
-        return len(self.lookup.deck_cards)
+        return len(self.rules.deck_cards)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> _Observer:
         """What a seat sees, or with perfect recall what it has seen.  Raises ValueError for any other kind."""
@@ -112,23 +112,23 @@ class _Position:
         self.game, self.hands, self.dealt, self.table = game, hands, dealt, table
         self.children: dict[int, _Position] = {}
         self.texts: dict[tuple[int, bool], str] = {}
-        self.returns = [0.0] * game.lookup.num_players
+        self.returns = [0.0] * game.rules.num_players
         self.legal: list[int] = []
         self.player = int(pyspiel.PlayerId.CHANCE)
         if table is not None:
             over = bool(table.over[0])
             self.player = int(pyspiel.PlayerId.TERMINAL) if over else int(table.turn[0])
-            self.legal = [] if over else cards_in(legal(game.lookup, table)[0])
+            self.legal = [] if over else cards_in(legal(game.rules, table)[0])
             if over:
-                self.returns = payoff(game.lookup, table.points)[0].tolist()
+                self.returns = payoff(game.rules, table.points)[0].tolist()
 
     def __deepcopy__(self, memo: object) -> _Position:
         return self
 
     def outcomes(self) -> list[tuple[int, float]]:
         """Who may get the next card, and how likely."""
-        info = self.game.lookup
-        sizes = [info.hand_size] * info.num_players + [info.rules.dead_cards]
+        rules = self.game.rules
+        sizes = [rules.hand_size] * rules.num_players + [rules.rules.dead_cards]
         room = [size - hand.bit_count() for size, hand in zip(sizes, self.hands, strict=True)]
         return [(place, left / sum(room)) for place, left in enumerate(room) if left]
 
@@ -142,23 +142,23 @@ class _Position:
         return found
 
     def _after(self, action: int) -> _Position:
-        info = self.game.lookup
+        rules = self.game.rules
         if self.table is not None:
             table = self.table.copy()
-            step(info, table, np.array([action]))
+            step(rules, table, np.array([action]))
             return _Position(self.game, self.hands, self.dealt, table)
         hands = list(self.hands)
-        hands[action] |= 1 << int(info.deck_cards[self.dealt])
+        hands[action] |= 1 << int(rules.deck_cards[self.dealt])
         dealt = self.dealt + 1
-        if dealt < len(info.deck_cards):
+        if dealt < len(rules.deck_cards):
             return _Position(self.game, tuple(hands), dealt, None)
-        table = State.empty(info, 1)
-        deal(info, table, np.array([hands[: info.num_players]]), deal_no=self.game.deal_no, scores=0)
+        table = State.empty(rules, 1)
+        deal(rules, table, np.array([hands[: rules.num_players]]), deal_no=self.game.deal_no, scores=0)
         return _Position(self.game, tuple(hands), dealt, table)
 
     def seen(self, player: int) -> View | None:
         """What a seat knows; None before all cards are dealt."""
-        return None if self.table is None else view(self.game.lookup, self.table, [player])
+        return None if self.table is None else view(self.game.rules, self.table, [player])
 
     def text(self, player: int, perfect_recall: bool) -> str:
         """What a seat knows, in words: the same for positions that look the same to it, and only for those."""
@@ -191,7 +191,7 @@ def _told(seen: View, perfect_recall: bool) -> str:
 
 
 def _in_trick(seen: View) -> list[int]:
-    begin = int(seen.trick_no[0]) * seen.lookup.num_players
+    begin = int(seen.trick_no[0]) * seen.rules.num_players
     return [int(card) for card in seen.plays[0, begin:] if card != NO_CARD]
 
 
@@ -219,9 +219,9 @@ class HeartsState(pyspiel.State):  # type: ignore[misc]
     def _action_to_string(self, player: int, action: int) -> str:
         if player != pyspiel.PlayerId.CHANCE:
             return ACTION_NAMES[action]
-        info = self.position.game.lookup
-        card = CARD_NAMES[info.deck_cards[min(self.position.dealt, len(info.deck_cards) - 1)]]
-        return f"{card} is dead" if action == info.num_players else f"{card} to seat {action}"
+        rules = self.position.game.rules
+        card = CARD_NAMES[rules.deck_cards[min(self.position.dealt, len(rules.deck_cards) - 1)]]
+        return f"{card} is dead" if action == rules.num_players else f"{card} to seat {action}"
 
     def is_terminal(self) -> bool:
         """Is the deal over?"""
@@ -255,7 +255,7 @@ class _Observer:
         if not kind.public_info or kind.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
             raise ValueError(f"observers of {NAME} tell what one seat knows: public_info and SINGLE_PLAYER are needed")
         self._perfect_recall = kind.perfect_recall
-        self._layout = layout(game.lookup, order=kind.perfect_recall)
+        self._layout = layout(game.rules, order=kind.perfect_recall)
         self.tensor = np.zeros(self._layout.size, np.float32)
         self.dict = {"encoding": self.tensor}
 
@@ -332,7 +332,7 @@ class BotAgent:
         """make_bot: the bot for a game (a pyspiel.Game) and a seat."""
         self.name = name
         self._make = make_bot
-        self._bots: dict[tuple[Lookup, int, int], Any] = {}
+        self._bots: dict[tuple[CompiledRules, int, int], Any] = {}
 
     def act(self, view: View) -> Ints:
         """The bot's action for each view, int64 [N]."""
@@ -340,7 +340,7 @@ class BotAgent:
 
     def _bot(self, state: HeartsState) -> Any:
         game, seat = state.position.game, state.position.player
-        key = game.lookup, game.deal_no, seat
+        key = game.rules, game.deal_no, seat
         if key not in self._bots:
             self._bots[key] = self._make(game, seat)
         return self._bots[key]
@@ -348,25 +348,25 @@ class BotAgent:
 
 def states_of(view: View, salt: int = 0) -> list[HeartsState]:
     """For each view an OpenSpiel state in which the seat knows just that; what it does not know is drawn at random."""
-    info = view.lookup
+    rules = view.rules
     table = worlds(view, 1, salt)
-    hands = dealt_hands(info, table).tolist()
-    return [_state(info, table, row, hands[row]) for row in range(len(view))]
+    hands = dealt_hands(rules, table).tolist()
+    return [_state(rules, table, row, hands[row]) for row in range(len(view))]
 
 
-def _state(info: Lookup, table: State, row: int, hands: Sequence[int]) -> HeartsState:
+def _state(rules: CompiledRules, table: State, row: int, hands: Sequence[int]) -> HeartsState:
     number = int(table.deal_no[row])
-    state: HeartsState = _game(info, number).new_initial_state()
-    for card in info.deck_cards:
+    state: HeartsState = _game(rules, number).new_initial_state()
+    for card in rules.deck_cards:
         holder = [seat for seat, hand in enumerate(hands) if hand >> int(card) & 1]
-        state.apply_action(holder[0] if holder else info.num_players)
+        state.apply_action(holder[0] if holder else rules.num_players)
     picks = [cards_in(cards) for cards in table.picks[row]]
     plays = [int(card) for card in table.plays[row] if card != NO_CARD]
-    for action in script(info, number, picks, plays, None):
+    for action in script(rules, number, picks, plays, None):
         state.apply_action(action)
     return state
 
 
 @lru_cache(maxsize=64)
-def _game(info: Lookup, deal_no: int) -> Any:
-    return load_game(info.rules, deal_no)
+def _game(rules: CompiledRules, deal_no: int) -> Any:
+    return load_game(rules.rules, deal_no)

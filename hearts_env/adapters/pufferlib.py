@@ -46,7 +46,7 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
         self.num_agents = num_envs
         self.render_mode = self.envs.render_mode
         self._seed = seed
-        self.reward_unit = -foul_reward(self.envs.tables.lookup, self.envs.tables.reward)
+        self.reward_unit = -foul_reward(self.envs.tables.rules, self.envs.tables.reward)
         super().__init__(buf)
 
     @property

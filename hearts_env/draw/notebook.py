@@ -6,7 +6,7 @@ from html import escape
 
 from hearts_env.cards import NO_CARD, NUM_RANKS, RANKS
 from hearts_env.draw.scene import Place, Scene, scene_of_state, scene_of_view
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.state import State
 from hearts_env.game.view import View
 from hearts_env.text.notation import SUIT_SIGNS
@@ -24,9 +24,9 @@ _CARD = (
 )
 
 
-def show_html(lookup: Lookup, state: State, row: int = 0) -> str:
+def show_html(rules: CompiledRules, state: State, row: int = 0) -> str:
     """One table with all hands face up: a line a seat, with score, points, its card in the trick, and its hand."""
-    return html_of(scene_of_state(lookup, state, row))
+    return html_of(scene_of_state(rules, state, row))
 
 
 def show_view_html(seen: View, row: int = 0) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hearts_env.cards import NO_CARD, NUM_RANKS, RANKS, Bytes
 from hearts_env.draw.scene import Place, Scene, scene_of_state
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.state import State
 from hearts_env.text.render import coloured, show_state
 
@@ -45,15 +45,15 @@ class _Point(NamedTuple):
     y: float
 
 
-def frame(mode: RenderMode, lookup: Lookup, state: State, row: int = 0) -> str | Bytes | None:
+def frame(mode: RenderMode, rules: CompiledRules, state: State, row: int = 0) -> str | Bytes | None:
     """One table, all hands face up.
 
     mode: "ansi": text; "rgb_array": a picture, uint8 [height, width, 3]; "human": printed, in colour on a terminal.
     Raises PictureError where Pillow, which draws, is missing.
     """
     if mode == "rgb_array":
-        return draw(scene_of_state(lookup, state, row))
-    text = show_state(lookup, state, row)
+        return draw(scene_of_state(rules, state, row))
+    text = show_state(rules, state, row)
     if mode == "ansi":
         return text
     plain = "NO_COLOR" in os.environ or not sys.stdout.isatty()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hearts_env.cards import NO_CARD, cards_in
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.rulebook import relative
 from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View, view
@@ -40,10 +40,10 @@ class Scene:
     places: tuple[Place, ...]
 
 
-def scene_of_state(lookup: Lookup, state: State, row: int = 0) -> Scene:
+def scene_of_state(rules: CompiledRules, state: State, row: int = 0) -> Scene:
     """One table with all hands face up."""
     one = state.take(np.array([row]))
-    seen = view(lookup, one, [0])
+    seen = view(rules, one, [0])
     shown = [(int(hand), int(picks)) for hand, picks in zip(one.hands[0], one.picks[0], strict=True)]
     return _scene(seen, 0, shown)
 
@@ -57,13 +57,13 @@ def scene_of_view(seen: View, row: int = 0) -> Scene:
 
 def _scene(seen: View, row: int, shown: list[tuple[int, int]]) -> Scene:
     """shown: hand and picks of each seat, from the viewer on."""
-    seats, me = seen.lookup.num_players, int(seen.seat[row])
+    seats, me = seen.rules.num_players, int(seen.seat[row])
     places = []
     for seat in range(seats):
         at = relative(seats, seat, me)
         cards, picks = shown[at]
         trick = int(seen.played[row, at] & seen.table[row])
-        held = seen.lookup.hand_size - int(seen.played[row, at]).bit_count()
+        held = seen.rules.hand_size - int(seen.played[row, at]).bit_count()
         places.append(
             Place(
                 seat=seat,

@@ -141,7 +141,7 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         if number is None:
             gymnasium.logger.warn(f"{self._table.refusal(action)}; the episode ends", stacklevel=2)
             self.rewards = dict.fromkeys(self.agents, 0.0)
-            self.rewards[agent] = foul_reward(self._table.lookup, self._table.reward)
+            self.rewards[agent] = foul_reward(self._table.rules, self._table.reward)
             self._table.abandon()
         else:
             paid = self._table.step(number)
@@ -162,7 +162,7 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
     def view(self, agent: str) -> View:
         """What a seat knows as a View of one row, for the agents of this library."""
         self._check_begun("view")
-        return view(self._table.lookup, self._table.state, [self._seat(agent)])
+        return view(self._table.rules, self._table.state, [self._seat(agent)])
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of the seat to act."""

@@ -37,7 +37,7 @@ class ObservingEnv:
         self.options = options
         self.mask_in, self.on_illegal = options.mask_in, options.on_illegal
         self.render_mode: RenderMode | None = options.render_mode
-        self.layout = layout(options.lookup, pad=bool(options.pad), order=bool(options.order))
+        self.layout = layout(options.compiled, pad=bool(options.pad), order=bool(options.order))
 
     def _space(self, actions: int = NUM_ACTIONS) -> spaces.Space[Any]:
         return encoding_space(self.layout) if self.mask_in == "info" else masked_space(self.layout, actions)
@@ -63,7 +63,7 @@ class TableEnv(ObservingEnv):
     @property
     def rules(self) -> Rules:
         """The rules of the table."""
-        return self._table.lookup.rules
+        return self._table.rules.rules
 
     def render(self) -> Any:
         """The table with all hands face up: text, a picture uint8 [height, width, 3], or printed in mode "human"."""
@@ -71,11 +71,11 @@ class TableEnv(ObservingEnv):
         if self.render_mode is None:
             gymnasium.logger.warn(f"render() does nothing without a render_mode: {', '.join(RENDER_MODES)}")
             return None
-        return frame(self.render_mode, self._table.lookup, self._table.state)
+        return frame(self.render_mode, self._table.rules, self._table.state)
 
     def _repr_html_(self) -> str:
         """The table for a notebook."""
-        return show_html(self._table.lookup, self._table.state) if self._table.begun else NOTHING_DEALT
+        return show_html(self._table.rules, self._table.state) if self._table.begun else NOTHING_DEALT
 
     def close(self) -> None:
         """Nothing to release."""
@@ -96,9 +96,9 @@ class TableEnv(ObservingEnv):
         Raises EnvError for the state of an environment with other rules or another kind of episode.
         """
         table: Table = state["table"]
-        if table.lookup is not self._table.lookup or table.episode != self._table.episode:
+        if table.rules is not self._table.rules or table.episode != self._table.episode:
             raise EnvError(
-                f"set_state: the state is of a {table.episode} under rules {table.lookup.rules.show()}, "
+                f"set_state: the state is of a {table.episode} under rules {table.rules.rules.show()}, "
                 f"not of a {self._table.episode} under {self.rules.show()}"
             )
         self._table = table.copy()

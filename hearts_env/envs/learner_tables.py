@@ -38,7 +38,7 @@ class LearnerOptions(EnvOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "seat", checked_seat(self.seat, self.lookup.num_players))
+        object.__setattr__(self, "seat", checked_seat(self.seat, self.compiled.num_players))
 
     def agents(self) -> tuple[Agent, ...]:
         """The opponents to draw from.  Raises EnvError, and what the maker of agents raises for a name."""
@@ -57,15 +57,15 @@ class LearnerTables(Tables):
         """Raises EnvError for a `size` that is no positive whole number, or opponents that are none."""
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise EnvError(f"num_envs={size!r:.60}: must be a positive whole number")
-        size, info = int(size), options.lookup
-        super().__init__(info, size, episode=options.episode, reward=options.reward, max_deals=options.max_deals)
+        size, rules = int(size), options.compiled
+        super().__init__(rules, size, episode=options.episode, reward=options.reward, max_deals=options.max_deals)
         self.seat_choice: SeatChoice = options.seat
         self.skip_forced = bool(options.skip_forced)
         self.agents: Sequence[Agent] = options.agents()
         self.seat = np.zeros(size, np.int64)  # [N]  whose decision it is
         self.episodes = np.zeros(size, np.int64)  # [N]  begun
         self.length = np.zeros(size, np.int64)  # [N]  decisions of the learner in this episode
-        self.total: Rewards = np.zeros((size, info.num_players))  # [N, P]  paid in this episode
+        self.total: Rewards = np.zeros((size, rules.num_players))  # [N, P]  paid in this episode
 
     @property
     def all_seats(self) -> bool:
@@ -78,7 +78,7 @@ class LearnerTables(Tables):
         deal_ids, start: see `Tables.start`.  random: draws the opponents where there is a pool.
         """
         self.start(rows, deal_ids, start)
-        seats = self.lookup.num_players
+        seats = self.rules.num_players
         self.length[rows], self.total[rows] = 0, 0
         if self.seat_choice == "rotating":
             self.seat[rows] = (rows + self.episodes[rows]) % seats
@@ -127,7 +127,7 @@ class LearnerTables(Tables):
         if self.skip_forced:
             mine = np.flatnonzero(~waiting & (self.length[rows] > 0))
             if len(mine):
-                free = several(legal(self.lookup, self.state.take(rows[mine])))
+                free = several(legal(self.rules, self.state.take(rows[mine])))
                 waiting[np.delete(mine, free)] = True
         result: Ints = rows[waiting]
         return result
@@ -135,12 +135,12 @@ class LearnerTables(Tables):
     def view(self, rows: Ints | None = None) -> View:
         """What the seat to decide may know at each table, or at tables `rows`; of the last one where all is over."""
         if rows is None:
-            return view(self.lookup, self.state, self.seat)
-        return view(self.lookup, self.state.take(rows), self.seat[rows])
+            return view(self.rules, self.state, self.seat)
+        return view(self.rules, self.state.take(rows), self.seat[rows])
 
     def legal(self) -> Sets:
         """The legal actions at each table, int64 [N]; 0 where the episode is over."""
-        sets: Sets = legal(self.lookup, self.state)
+        sets: Sets = legal(self.rules, self.state)
         sets[self.over] = 0
         return sets
 
@@ -156,8 +156,8 @@ class LearnerTables(Tables):
             "points": self.points,
             "scores": self.state.scores.astype(np.int64),
             "return": self.of_learner(self.total),
-            "payoff": self.of_learner(payoff(self.lookup, final)),
-            "won": self.of_learner(lowest_seats(self.lookup, final)),
+            "payoff": self.of_learner(payoff(self.rules, final)),
+            "won": self.of_learner(lowest_seats(self.rules, final)),
             "length": self.length.copy(),
             "deals": self.deals.copy(),
             "seat": self.seat.copy(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar
 
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.rewards import EPISODES, REWARDS, Episode, Reward
 from hearts_env.game.rules import Rules
 from hearts_env.match.tables import MAX_DEALS
@@ -68,10 +68,10 @@ class EnvOptions:
         return RENDER_MODES
 
     @property
-    def lookup(self) -> Lookup:
+    def compiled(self) -> CompiledRules:
         """The compiled rules."""
         assert isinstance(self.rules, Rules)
-        return lookup(self.rules)
+        return compiled_rules(self.rules)
 
 
 def checked_choice(name: str, value: object, choices: Sequence[Choice]) -> Choice:

@@ -108,7 +108,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         numbers, fouls = self._checked(actions)
         table, rewards = self._table, np.zeros(len(self.agents))
         if fouls:
-            rewards[fouls] = foul_reward(table.lookup, table.reward)
+            rewards[fouls] = foul_reward(table.rules, table.reward)
             table.abandon()
         else:
             for number in numbers:
@@ -132,7 +132,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         self._check_begun("view")
         seat = self._seat(agent)
         with self._turn_of(seat) if self._together else nullcontext():
-            return view(self._table.lookup, self._table.state, [seat])
+            return view(self._table.rules, self._table.state, [seat])
 
     # -- within ------------------------------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         table = self._table
         if self._together:
             hands, picks = table.state.hands[0].tolist(), table.state.picks[0].tolist()
-            return [legal_picks(table.lookup.play, hand, picked) for hand, picked in zip(hands, picks, strict=True)]
+            return [legal_picks(table.rules.play, hand, picked) for hand, picked in zip(hands, picks, strict=True)]
         legal = [ONLY_NOOP] * len(self.possible_agents)
         if not table.over:
             legal[table.turn] = table.legal
@@ -216,7 +216,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
             return
         state = self._table.state.copy()
         state.turn[0] = seat
-        error = refusal(self._table.lookup, state, action, allowed=legal)
+        error = refusal(self._table.rules, state, action, allowed=legal)
         if self.on_illegal == "raise":
             raise error
         gymnasium.logger.warn(f"{error}; the episode ends", stacklevel=2)

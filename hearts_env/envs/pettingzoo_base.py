@@ -24,7 +24,7 @@ class SeatsEnv(TableEnv):
 
     def _seat_agents(self, actions: int = NUM_ACTIONS) -> None:
         """Make the seats and their spaces.  actions: the size of a mask."""
-        self.possible_agents = [f"seat_{seat}" for seat in range(self._table.lookup.num_players)]
+        self.possible_agents = [f"seat_{seat}" for seat in range(self._table.rules.num_players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         # A space for each seat, since a space holds the generator that it samples with.
         self.observation_spaces = {agent: self._space(actions) for agent in self.possible_agents}
@@ -51,7 +51,7 @@ class SeatsEnv(TableEnv):
 
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Begin a new episode at the table."""
-        start = read_start(self._table.lookup, options)
+        start = read_start(self._table.rules, options)
         if seed is not None or self._deal_ids is None:
             self._deal_ids = np.random.default_rng(seed)
             self._replacements = self._deal_ids.spawn(1)[0]

@@ -86,8 +86,8 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         self._kernels: dict[int, tuple[Kernel, Bools]] = {}  # by seat: of the agent there, and all its seats, [1, P]
         self._episodes = 0  # begun
         self._length = 0  # decisions of the learner in this episode
-        self._paid = np.zeros(self._table.lookup.num_players)  # by the last step
-        self._total = np.zeros(self._table.lookup.num_players)  # in this episode
+        self._paid = np.zeros(self._table.rules.num_players)  # by the last step
+        self._total = np.zeros(self._table.rules.num_players)  # in this episode
 
     # -- the gymnasium interface -------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         seed: as in `HeartsVectorEnv.reset`.  options: `deal_id`, `deal_no`, `scores`, `hands`, as in
         `table.read_start`; others are ignored.  Raises EnvError and other ValueErrors for options that cannot be.
         """
-        start = read_start(self._table.lookup, options)
+        start = read_start(self._table.rules, options)
         super().reset(seed=seed)
         if seed is not None or self._draws is None:
             self._replacements, self._draws = self.np_random.spawn(2)
@@ -130,7 +130,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         self._length += 1
         self._paid = np.zeros_like(self._paid)
         if number is None:
-            self._paid[actor] = foul_reward(table.lookup, table.reward)
+            self._paid[actor] = foul_reward(table.rules, table.reward)
             table.abandon()
         else:
             self._carry_out(number)
@@ -148,7 +148,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
     def view(self) -> View:
         """What the seat to decide knows, as a View of one row, for the agents of this library."""
         self._check_begun("view")
-        return view(self._table.lookup, self._table.state, [self._seat])
+        return view(self._table.rules, self._table.state, [self._seat])
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go on from what `get_state` returned, which can be used again.
@@ -169,7 +169,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
     def _sit_down(self) -> None:
         """Choose the learner's seat and the opponents of the episode."""
         assert self._draws is not None
-        seats = self._table.lookup.num_players
+        seats = self._table.rules.num_players
         if len(self.opponents) > 1:
             self._lineup = self._draws.integers(len(self.opponents), size=seats, dtype=np.int16)
         if self.seat_choice == "rotating":
@@ -181,7 +181,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
 
     def _find_kernels(self) -> None:
         """See which opponents have kernels."""
-        seats = self._table.lookup.num_players
+        seats = self._table.rules.num_players
         self._kernels = {}
         for index, agent in enumerate(self.opponents):
             kernel = kernel_of(agent)
@@ -202,7 +202,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
             if forced:
                 self._carry_out(table.legal.bit_length() - 1)
             elif turn not in self._kernels or not self._run_kernel(*self._kernels[turn]):
-                seen = view(table.lookup, table.state)
+                seen = view(table.rules, table.state)
                 self._carry_out(int(ask(self.opponents, self._lineup[[turn]], seen)[0]))
 
     def _carry_out(self, action: int) -> None:
@@ -256,8 +256,8 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
             "points": points,
             "scores": scores,
             "return": self._of_learner(self._total),
-            "payoff": self._of_learner(payoff(table.lookup, final)[0]),
-            "won": self._of_learner(lowest_seats(table.lookup, final)[0]),
+            "payoff": self._of_learner(payoff(table.rules, final)[0]),
+            "won": self._of_learner(lowest_seats(table.rules, final)[0]),
             "length": self._length,
             "deals": table.deals,
             "seat": self._seat,

@@ -24,7 +24,7 @@ from hearts_env.cards import (
 )
 from hearts_env.envs.options import LIMIT, EnvError, EnvOptions
 from hearts_env.fast.single import OneTable
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import legal
 from hearts_env.game.rewards import Rewards
 from hearts_env.game.scoring import is_over
@@ -38,7 +38,7 @@ _ROW = np.zeros(1, np.int64)
 """The one row of the tables, int64 [1]."""
 
 
-def read_start(info: Lookup, options: Mapping[str, Any] | None) -> Start:
+def read_start(rules: CompiledRules, options: Mapping[str, Any] | None) -> Start:
     """The start that the `options` of a reset ask for; keys other than those below are ignored.
 
     deal_id: a whole number from 0 to 2**63 - 1.  deal_no: the number of the deal, which decides where cards are passed.
@@ -58,8 +58,8 @@ def read_start(info: Lookup, options: Mapping[str, Any] | None) -> Start:
     return Start(
         deal_id=_whole("deal_id", given["deal_id"], 0, 2**63) if "deal_id" in given else None,
         deal_no=None if number is None else _whole("deal_no", number, 0, LIMIT),
-        scores=_scores(info, given["scores"]) if "scores" in given else None,
-        hands=_hands(info, given["hands"]) if "hands" in given else None,
+        scores=_scores(rules, given["scores"]) if "scores" in given else None,
+        hands=_hands(rules, given["hands"]) if "hands" in given else None,
     )
 
 
@@ -73,23 +73,23 @@ def _whole(name: str, value: object, low: int, limit: int) -> int:
     return number
 
 
-def _scores(info: Lookup, value: object) -> Ints:
+def _scores(rules: CompiledRules, value: object) -> Ints:
     if isinstance(value, str) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
-        raise EnvError(f"option scores={value!r:.80}: must be {info.num_players} whole numbers, one a seat")
+        raise EnvError(f"option scores={value!r:.80}: must be {rules.num_players} whole numbers, one a seat")
     numbers = [_whole("scores", score, 1 - LIMIT, LIMIT) for score in value]
-    if len(numbers) != info.num_players:
-        raise EnvError(f"option scores={value!r:.80}: must be {info.num_players} whole numbers, one a seat")
+    if len(numbers) != rules.num_players:
+        raise EnvError(f"option scores={value!r:.80}: must be {rules.num_players} whole numbers, one a seat")
     scores = np.array([numbers], np.int64)
-    if is_over(info, scores)[0]:
-        raise EnvError(f"option scores={value!r:.80}: the game is over at these scores, target {info.rules.target}")
+    if is_over(rules, scores)[0]:
+        raise EnvError(f"option scores={value!r:.80}: the game is over at these scores, target {rules.rules.target}")
     return scores
 
 
-def _hands(info: Lookup, value: object) -> Sets:
+def _hands(rules: CompiledRules, value: object) -> Sets:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise EnvError(f"option hands={value!r:.80}: must be {info.num_players} hands, one a seat")
+        raise EnvError(f"option hands={value!r:.80}: must be {rules.num_players} hands, one a seat")
     hands = [parse_hand(hand) if isinstance(hand, str) else card_set(_cards(hand)) for hand in value]
-    check_hands(info, hands)
+    check_hands(rules, hands)
     return np.array([hands], np.int64)
 
 
@@ -103,14 +103,14 @@ def _cards(hand: object) -> list[int]:
 
 
 def refusal(
-    info: Lookup, state: State, action: object, where: str = "", allowed: int | None = None
+    rules: CompiledRules, state: State, action: object, where: str = "", allowed: int | None = None
 ) -> IllegalActionError:
     """The error that says why `action` is not legal for the seat to act at the one table of `state`.
 
     where: said after the seat.  allowed: the set of legal actions, where it is not that of `engine.legal`.
     """
     if allowed is None:
-        allowed = int(legal(info, state)[0])
+        allowed = int(legal(rules, state)[0])
     shown = f"{action!r:.60}"
     if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
         shown = str(action)
@@ -118,7 +118,7 @@ def refusal(
             shown += f" ({ACTION_NAMES[action]!r})"
     return IllegalActionError(
         f"illegal action {shown} by seat {state.turn[0]}{where}: legal are {' '.join(names_in(allowed))} "
-        f"in {show_position(info, state)}"
+        f"in {show_position(rules, state)}"
     )
 
 
@@ -172,16 +172,16 @@ class Table:
     """
 
     def __init__(self, options: EnvOptions) -> None:
-        self.lookup, self.episode, self.reward = options.lookup, options.episode, options.reward
-        self._tables = Tables(self.lookup, 1, episode=self.episode, reward=self.reward, max_deals=options.max_deals)
-        self._one = OneTable(self.lookup, self._tables.state)
+        self.rules, self.episode, self.reward = options.compiled, options.episode, options.reward
+        self._tables = Tables(self.rules, 1, episode=self.episode, reward=self.reward, max_deals=options.max_deals)
+        self._one = OneTable(self.rules, self._tables.state)
         self.deal_id = NO_DEAL_ID
         self.deals = 0
         """Deals finished since the start."""
         self.finished: Deals | None = None
         """The deal that was finished last, until another one is the same object; None before the first."""
         self.terminated = self.truncated = False
-        self.points = [0] * self.lookup.num_players
+        self.points = [0] * self.rules.num_players
         """Points of each seat so far in this deal; what it has added once it is over."""
         self.legal = 0
         """The set of legal actions of the seat to act; 0 when the episode is over."""
@@ -252,7 +252,7 @@ class Table:
 
     def refusal(self, action: object) -> IllegalActionError:
         """The error that says why `action` is not legal here."""
-        return refusal(self.lookup, self.state, action)
+        return refusal(self.rules, self.state, action)
 
     def step(self, action: int) -> Rewards | None:
         """Carry out a legal action, and deal the next deal of a game where one is over.
@@ -268,7 +268,7 @@ class Table:
 
     def play_on(self, kernel: Kernel, seats: Bools) -> tuple[int, Rewards | None]:
         """Let an agent act for as long as one of its seats, bool [1, P], is to: how many actions, and what they pay."""
-        made = run_kernel(kernel, self.lookup, self.state, seats)
+        made = run_kernel(kernel, self.rules, self.state, seats)
         return made, self._settle() if made else None
 
     def abandon(self) -> None:
@@ -281,7 +281,7 @@ class Table:
         """The same table, sharing nothing that changes."""
         other = Table.__new__(Table)
         tables = self._tables.copy()
-        one = OneTable(self.lookup, tables.state)
+        one = OneTable(self.rules, tables.state)
         other.__dict__.update(self.__dict__, points=self.points.copy(), _tables=tables, _one=one)
         return other
 
@@ -313,11 +313,11 @@ class Table:
 
     def _begin_deal(self) -> None:
         self.deal_id = int(self._tables.deal_id[0])
-        self.points = [0] * self.lookup.num_players
+        self.points = [0] * self.rules.num_players
         self.legal = self._one.legal()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_one": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _one=OneTable(state["lookup"], state["_tables"].state))
+        self.__dict__.update(state, _one=OneTable(state["rules"], state["_tables"].state))

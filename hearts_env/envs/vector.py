@@ -115,7 +115,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
     @property
     def rules(self) -> Rules:
         """The rules of all tables."""
-        return self.tables.lookup.rules
+        return self.tables.rules.rules
 
     # -- the gymnasium interface -------------------------------------------------------------------------------------
 
@@ -179,10 +179,10 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
             if self.on_illegal == "raise":
                 row = rows[wrong[0]]
                 raise refusal(
-                    self.tables.lookup, self.tables.state.take(rows[wrong[:1]]), actions[wrong[0]], f" at table {row}"
+                    self.tables.rules, self.tables.state.take(rows[wrong[:1]]), actions[wrong[0]], f" at table {row}"
                 )
             if self.on_illegal == "terminate":
-                self.tables.foul(rows[wrong], foul_reward(self.tables.lookup, self.tables.reward))
+                self.tables.foul(rows[wrong], foul_reward(self.tables.rules, self.tables.reward))
                 rows, numbers = rows[~illegal], numbers[~illegal]
             else:
                 numbers[wrong] = choose(legal[wrong], self._chance[0].random(len(wrong)))
@@ -199,13 +199,13 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
     def picture(self, mode: RenderMode, row: int) -> Any:
         """One table, all hands face up, see `picture.frame`."""
         self._check_begun("render")
-        return frame(mode, self.tables.lookup, self.tables.state, row)
+        return frame(mode, self.tables.rules, self.tables.state, row)
 
     def html(self, row: int = 0) -> str:
         """One table, all hands face up, as a piece of HTML."""
         if self._legal is None:
             return NOTHING_DEALT
-        return show_html(self.tables.lookup, self.tables.state, row)
+        return show_html(self.tables.rules, self.tables.state, row)
 
     def _repr_html_(self) -> str:
         """The first table for a notebook."""
@@ -260,11 +260,11 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         Raises EnvError for the state of an environment with other rules, another kind of episode or other tables.
         """
         tables: LearnerTables = state["tables"]
-        for name in ("lookup", "episode", "seat_choice"):
+        for name in ("rules", "episode", "seat_choice"):
             if getattr(tables, name) != getattr(self.tables, name) or len(tables) != self.num_envs:
                 raise EnvError(
                     f"set_state: the state is of other tables: {len(tables)} of a {tables.episode} under rules "
-                    f"{tables.lookup.rules.show()}, seat {tables.seat_choice}"
+                    f"{tables.rules.rules.show()}, seat {tables.seat_choice}"
                 )
         self.tables = tables.copy()
         for name in ("_np_random", "_chance", "_legal"):
@@ -360,7 +360,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         """Where `options` let tables start: deal ids where there is one for each, int64 [rows]."""
         given = options.get("deal_id") if isinstance(options, Mapping) else None
         if not isinstance(given, (list, tuple, np.ndarray)) or np.ndim(given) == 0:
-            start = read_start(self.tables.lookup, options)
+            start = read_start(self.tables.rules, options)
             return (None if start.deal_id is None else np.full(len(rows), start.deal_id)), start
         ids = np.asarray(given)
         if ids.shape != (self.num_envs,) or not np.issubdtype(ids.dtype, np.integer) or ids.min() < 0:
@@ -368,7 +368,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         assert options is not None
         if options.get("hands") is not None:
             raise EnvError("options deal_id and hands: give one of the two, either decides the cards")
-        return ids[rows].astype(np.int64), read_start(self.tables.lookup, {**options, "deal_id": None})
+        return ids[rows].astype(np.int64), read_start(self.tables.rules, {**options, "deal_id": None})
 
     def _check_begun(self, call: str) -> None:
         if self._legal is None:

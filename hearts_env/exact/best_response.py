@@ -55,7 +55,7 @@ def evaluate(rules: Rules | Tree, agents: Agent | Sequence[Agent], deal_no: int 
     """
     tree = rules if isinstance(rules, Tree) else grow(rules, deal_no)
     policies = tabulate(tree, agents)
-    best = [best_response(tree, policies, seat)[0] for seat in range(tree.lookup.num_players)]
+    best = [best_response(tree, policies, seat)[0] for seat in range(tree.rules.num_players)]
     return Evaluation(values(tree, policies), np.array(best))
 
 
@@ -64,7 +64,7 @@ def tabulate(tree: Tree, agents: Agent | Sequence[Agent]) -> list[Policy]:
 
     Raises ValueError for a wrong number of agents, and what `agent.policy` raises.
     """
-    seats = tree.lookup.num_players
+    seats = tree.rules.num_players
     lineup = list(agents) if isinstance(agents, Sequence) else [agents] * seats
     if len(lineup) != seats:
         raise ValueError(f"there are {len(lineup)} agents for {seats} seats: give one a seat, or one for all")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, Ints, Sets, bit, members
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, mix, step
 from hearts_env.game.rewards import Rewards, payoff
 from hearts_env.game.rules import Rules
@@ -47,7 +47,7 @@ class Level:
 class Tree:
     """The game of one deal under small rules.  The first level holds every deal of the pack, all equally likely."""
 
-    lookup: Lookup
+    rules: CompiledRules
     levels: tuple[Level, ...]
 
     @property
@@ -68,32 +68,32 @@ class Tree:
     @property
     def infosets(self) -> Ints:
         """Information sets of each seat, int64 [P]."""
-        seats = [np.bincount(level.views.seat, minlength=self.lookup.num_players) for level in self.levels]
+        seats = [np.bincount(level.views.seat, minlength=self.rules.num_players) for level in self.levels]
         total: Ints = np.sum(seats, axis=0)
         return total
 
 
-def count_deals(info: Lookup) -> int:
+def count_deals(rules: CompiledRules) -> int:
     """How many different deals the pack has: who holds which cards, in whatever order they came."""
-    size, dead = info.hand_size, info.rules.dead_cards
-    orders = int(math.factorial(size) ** info.num_players) * math.factorial(dead)
-    return math.factorial(len(info.deck_cards)) // orders
+    size, dead = rules.hand_size, rules.rules.dead_cards
+    orders = int(math.factorial(size) ** rules.num_players) * math.factorial(dead)
+    return math.factorial(len(rules.deck_cards)) // orders
 
 
-def all_deals(info: Lookup) -> Sets:
+def all_deals(rules: CompiledRules) -> Sets:
     """Every deal of the pack, int64 [M, P], in the order of who holds the lowest card, the next, and so on.
 
     Raises TreeError where there are more than MAX_WIDTH.
     """
-    _check_width(info, 0, count_deals(info))
-    hands = np.zeros((1, info.num_players + 1), np.int64)  # the last column is the dead cards
-    room = np.array([[info.hand_size] * info.num_players + [info.rules.dead_cards]])
-    for card in info.deck_cards:
+    _check_width(rules, 0, count_deals(rules))
+    hands = np.zeros((1, rules.num_players + 1), np.int64)  # the last column is the dead cards
+    room = np.array([[rules.hand_size] * rules.num_players + [rules.rules.dead_cards]])
+    for card in rules.deck_cards:
         row, place = np.nonzero(room)
         hands, room = hands[row], room[row]
         hands[np.arange(len(row)), place] |= bit(card)
         room[np.arange(len(row)), place] -= 1
-    return hands[:, : info.num_players]
+    return hands[:, : rules.num_players]
 
 
 def grow(rules: Rules, deal_no: int = 0) -> Tree:
@@ -101,27 +101,27 @@ def grow(rules: Rules, deal_no: int = 0) -> Tree:
 
     deal_no: decides pass offset and dealer.  Raises TreeError where a level has more than MAX_WIDTH positions.
     """
-    info = lookup(rules)
-    hands = all_deals(info)
-    state = State.empty(info, len(hands))
-    deal(info, state, hands, deal_no=deal_no, scores=0)
+    compiled = compiled_rules(rules)
+    hands = all_deals(compiled)
+    state = State.empty(compiled, len(hands))
+    deal(compiled, state, hands, deal_no=deal_no, scores=0)
     parent, action = np.full(len(state), -1), np.full(len(state), NO_CARD)
     levels: list[Level] = []
     while True:
         open_rows = np.flatnonzero(~state.over)
         going = state.take(open_rows)
-        seen = view(info, going)
-        levels.append(_level(info, state, parent, action, open_rows, seen))
+        seen = view(compiled, going)
+        levels.append(_level(compiled, state, parent, action, open_rows, seen))
         if len(open_rows) == 0:
-            return Tree(info, tuple(levels))
-        _check_width(info, len(levels), int(np.bitwise_count(seen.legal).sum()))
+            return Tree(compiled, tuple(levels))
+        _check_width(compiled, len(levels), int(np.bitwise_count(seen.legal).sum()))
         row, action = np.nonzero(members(seen.legal, NUM_ACTIONS))
         parent = open_rows[row]
         state = going.take(row)
-        step(info, state, action)
+        step(compiled, state, action)
 
 
-def _level(info: Lookup, state: State, parent: Ints, action: Ints, open_rows: Ints, seen: View) -> Level:
+def _level(rules: CompiledRules, state: State, parent: Ints, action: Ints, open_rows: Ints, seen: View) -> Level:
     first, which = information_sets(seen)
     infoset = np.full(len(state), -1, np.int32)
     infoset[open_rows] = which
@@ -131,7 +131,7 @@ def _level(info: Lookup, state: State, parent: Ints, action: Ints, open_rows: In
         seat=state.turn.copy(),
         infoset=infoset,
         views=seen.take(first),
-        payoffs=np.where(state.over[:, None], payoff(info, state.points), 0.0),
+        payoffs=np.where(state.over[:, None], payoff(rules, state.points), 0.0),
     )
 
 
@@ -154,9 +154,9 @@ def information_sets(seen: View) -> tuple[Ints, Ints]:
     return first, which
 
 
-def _check_width(info: Lookup, level: int, width: int) -> None:
+def _check_width(rules: CompiledRules, level: int, width: int) -> None:
     if width > MAX_WIDTH:
         raise TreeError(
-            f"the game tree of {info.rules.show()} has {width:,} positions after {level} actions, more than "
+            f"the game tree of {rules.rules.show()} has {width:,} positions after {level} actions, more than "
             f"{MAX_WIDTH:,}: take fewer cards, fewer cards passed, or another deck, as in Rules.preset('small_two')"
         )

@@ -24,7 +24,7 @@ from hearts_env.fast.step import NONE_BAD, SOME_END, game, some_tables, tables
 from hearts_env.fast.view import Views, blank, views
 from hearts_env.game import engine, random_play, worlds
 from hearts_env.game import view as game_view
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.random_play import check_seats, salted
 from hearts_env.game.state import Rows, State
 from hearts_env.game.view import View, seats_of_plays
@@ -74,41 +74,41 @@ def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
 
 
 @override(engine.shuffle)
-def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
+def shuffle(rules: CompiledRules, deal_ids: ArrayLike) -> Sets:
     """See `engine.shuffle`."""
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
-    hands = np.empty((len(ids), lookup.num_players), np.int64)
+    hands = np.empty((len(ids), rules.num_players), np.int64)
 
     def some(rows: slice) -> None:
         space = np.empty((2, random_kernels.ROOM), np.uint64)
-        random_kernels.shuffle(lookup.deck, lookup.hand_size, ids[rows], hands[rows], space)
+        random_kernels.shuffle(rules.deck, rules.hand_size, ids[rows], hands[rows], space)
 
     in_threads(len(ids), some, FEWEST)
     return hands
 
 
 @override(engine.begin_deal)
-def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
+def begin_deal(rules: CompiledRules, state: State, rows: Rows, hands: Sets) -> None:
     """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
     numbers = np.arange(len(state))[rows]
-    dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), lookup.num_players)), np.int64)
+    dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), rules.num_players)), np.int64)
 
     def some(part: slice) -> None:
-        step_kernels.begin_deal(game(lookup), tables(state), numbers[part], dealt[part])
+        step_kernels.begin_deal(game(rules), tables(state), numbers[part], dealt[part])
 
     in_threads(len(numbers), some, FEWEST_STEPPED)
 
 
 @override(engine.legal)
-def legal(lookup: Lookup, state: State) -> Sets:
+def legal(rules: CompiledRules, state: State) -> Sets:
     """See `engine.legal`."""
     sets = np.empty(len(state), np.int64)
-    step_kernels.legal(game(lookup), tables(state), sets)
+    step_kernels.legal(game(rules), tables(state), sets)
     return sets
 
 
 @override(engine.step)
-def step(lookup: Lookup, state: State, actions: Ints) -> None:
+def step(rules: CompiledRules, state: State, actions: Ints) -> None:
     """See `engine.step`.  Raises IndexError for an action that is no action of the phase."""
     size = len(state)
     if actions.shape != (size,):
@@ -117,9 +117,9 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
     def some(rows: slice) -> int:
         part = some_tables(state, rows)
-        bad = step_kernels.step(game(lookup), part, actions[rows])
+        bad = step_kernels.step(game(rules), part, actions[rows])
         if bad == SOME_END:
-            step_kernels.finish(game(lookup), part)
+            step_kernels.finish(game(rules), part)
         return bad if bad < 0 else rows.start + bad
 
     bad = max(in_threads(size, some, FEWEST_STEPPED))
@@ -128,40 +128,40 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
 
 
 @override(random_play.play_random)
-def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: int = 0) -> int:
+def play_random(rules: CompiledRules, state: State, seats: Bools | None = None, seed: int = 0) -> int:
     """See `playout.play_random`."""
-    check_seats(lookup, state, seats)
-    chosen = np.ones((len(state), lookup.num_players), np.bool_) if seats is None else np.ascontiguousarray(seats)
+    check_seats(rules, state, seats)
+    chosen = np.ones((len(state), rules.num_players), np.bool_) if seats is None else np.ascontiguousarray(seats)
     salt = salted(seed)[0]
 
     def some(rows: slice) -> int:
         part = some_tables(state, rows)
         made = 0
         while True:
-            made += random_kernels.play_random(game(lookup), part, chosen[rows], salt)
-            if not step_kernels.finish(game(lookup), part):
+            made += random_kernels.play_random(game(rules), part, chosen[rows], salt)
+            if not step_kernels.finish(game(rules), part):
                 return made
 
     return sum(in_threads(len(state), some))
 
 
 @override(game_view.view)
-def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
+def view(rules: CompiledRules, state: State, seats: ArrayLike | None = None) -> View:
     """See `view.view`.  Raises IndexError for a seat that is not at the table."""
-    seen = blank(lookup, len(state))
+    seen = blank(rules, len(state))
     if seats is not None:
         seen.seat[...] = _checked_seats(state, seats)
 
     def some(rows: slice) -> int:
         part = cast(View, Views._make(array[rows] for array in cast(Iterable[Any], seen)))
-        bad = view_kernels.view(game(lookup), some_tables(state, rows), seats is None, part)
+        bad = view_kernels.view(game(rules), some_tables(state, rows), seats is None, part)
         return bad if bad < 0 else rows.start + bad
 
     bad = max(in_threads(len(state), some, FEWEST_SEEN))
     if bad != NONE_BAD:
-        raise IndexError(f"seat {seen.seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
+        raise IndexError(f"seat {seen.seat[bad]} at table {bad}: seats are 0 to {rules.num_players - 1}")
     seen.plays[...], seen.leaders[...] = state.plays, state.leaders
-    return View(lookup, *cast(Iterable[Any], seen))
+    return View(rules, *cast(Iterable[Any], seen))
 
 
 def _checked_seats(state: State, seats: ArrayLike) -> Ints:
@@ -174,9 +174,9 @@ def _checked_seats(state: State, seats: ArrayLike) -> Ints:
 @override(observe_encode.encode_packed)
 def encode_packed(layout: Layout, view: View) -> Sets:
     """See `encode.encode_packed`."""
-    made = shape(view.lookup, layout.seats)
+    made = shape(view.rules, layout.seats)
     packed = np.empty((len(view), made.words), np.int64)
-    encode_kernels.encode_packed(game(view.lookup), made, views(view), packed)
+    encode_kernels.encode_packed(game(view.rules), made, views(view), packed)
     return packed
 
 
@@ -184,8 +184,8 @@ def encode_packed(layout: Layout, view: View) -> Sets:
 def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
     """See `encode.encode`.  Raises ValueError for a buffer of another shape."""
     rows = _buffer(layout, len(view), out)
-    made = shape(view.lookup, layout.seats)
-    encode_kernels.encode(game(view.lookup), made, views(view), room(made), rows)
+    made = shape(view.rules, layout.seats)
+    encode_kernels.encode(game(view.rules), made, views(view), room(made), rows)
     if layout.order:
         write_order(view.plays, view.players, rows[:, made.bits :])
     return _handed_over(rows, out)
@@ -193,23 +193,23 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
 
 @override(observe_encode.encode_tables)
 def encode_tables(
-    layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
+    layout: Layout, rules: CompiledRules, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
     """See `encode.encode_tables`.  Raises IndexError and ValueError as `view` and `encode` do."""
     rows = _buffer(layout, len(state), out)
     seat = np.empty(0, np.int64) if seats is None else _checked_seats(state, seats)
 
     def some(part: slice) -> int:
-        memory, _ = unpacked_encoder(lookup, layout.seats, get_ident())
+        memory, _ = unpacked_encoder(rules, layout.seats, get_ident())
         bad = encode_kernels.encode_tables(memory, some_tables(state, part), seats is None, seat[part], rows[part])
         return bad if bad < 0 else part.start + bad
 
     bad = max(in_threads(len(state), some, FEWEST_SEEN))
     if bad != NONE_BAD:
-        raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {lookup.num_players - 1}")
+        raise IndexError(f"seat {seat[bad]} at table {bad}: seats are 0 to {rules.num_players - 1}")
     if layout.order:
         viewers = np.maximum(state.turn, 0).astype(np.int64) if seats is None else seat
-        players = seats_of_plays(lookup, state.plays, state.leaders, viewers)
+        players = seats_of_plays(rules, state.plays, state.leaders, viewers)
         write_order(state.plays, players, rows[:, layout.bits :])
     return _handed_over(rows, out)
 

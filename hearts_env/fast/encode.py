@@ -18,7 +18,7 @@ from hearts_env.cards import NO_CARD, Bytes, Ints, Number, Sets, card_set
 from hearts_env.fast.jit import at, bit, count, inner, kernel, pick_up, set_bits, unpacked, wide
 from hearts_env.fast.step import NONE_BAD, Game, game
 from hearts_env.fast.view import blank, see
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View
 from hearts_env.observe.blocks import MAX_SEATS, SPECS, Kind, Spec
@@ -43,16 +43,16 @@ class Shape(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def shape(lookup: Lookup, seats: int) -> Shape:
+def shape(rules: CompiledRules, seats: int) -> Shape:
     """The Shape of the layouts with so many columns under these rules."""
-    made = layout(lookup, pad=seats != lookup.num_players)
-    given = Given(*(_given(spec, lookup) for spec in _FROM_RULES))
-    return Shape(seats - lookup.num_players, made.words, made.bits, given)
+    made = layout(rules, pad=seats != rules.num_players)
+    given = Given(*(_given(spec, rules) for spec in _FROM_RULES))
+    return Shape(seats - rules.num_players, made.words, made.bits, given)
 
 
-def _given(spec: Spec, lookup: Lookup) -> Any:
+def _given(spec: Spec, rules: CompiledRules) -> Any:
     """What a block takes from the rules; a card as a set, or the empty set for none."""
-    given = spec.of_rules(lookup)
+    given = spec.of_rules(rules)
     return given if spec.kind is not Kind.HAS else card_set([] if given == NO_CARD else [given])
 
 
@@ -245,16 +245,16 @@ class Encoder(NamedTuple):
     words: Sets
 
 
-def encoder(lookup: Lookup, seats: int) -> Encoder:
+def encoder(rules: CompiledRules, seats: int) -> Encoder:
     """An Encoder for the layouts with so many columns under these rules."""
-    made = shape(lookup, seats)
-    return Encoder(game(lookup), made, blank(lookup, 1), room(made))
+    made = shape(rules, seats)
+    return Encoder(game(rules), made, blank(rules, 1), room(made))
 
 
 @lru_cache(maxsize=64)
-def unpacked_encoder(lookup: Lookup, seats: int, thread: int) -> tuple[Any, Encoder]:
+def unpacked_encoder(rules: CompiledRules, seats: int, thread: int) -> tuple[Any, Encoder]:
     """What `encode_tables` needs besides tables, as memory and what that points to; one for each thread."""
-    made = encoder(lookup, seats)
+    made = encoder(rules, seats)
     return unpacked(made), made
 
 

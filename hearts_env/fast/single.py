@@ -14,7 +14,7 @@ from hearts_env.fast.jit import kernel, pick_up, unpacked
 from hearts_env.fast.step import Game, Tables, finish, game, legal_at, pick_at, play_at, step_at, tables
 from hearts_env.fast.view import Views, card_points_of, see
 from hearts_env.game import engine
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.state import DEAL_OVER, MOON, PASS, PLAY, State
 from hearts_env.game.view import seats_of_plays
 from hearts_env.observe.encode import WORD_BITS, Layout, write_order
@@ -30,12 +30,12 @@ class OneTable:
     been encoded goes on as machine code.
     """
 
-    def __init__(self, lookup: Lookup, state: State) -> None:
-        self.lookup = lookup
+    def __init__(self, rules: CompiledRules, state: State) -> None:
+        self.rules = rules
         self.state = state
         self.numbers: Any = Tables(*(memoryview(array) for array in cast(Any, state)))
         """The arrays of the State, whose items are Python's numbers: `numbers.turn[0]`.  The memory is the same."""
-        self._game = _plain_game(lookup)
+        self._game = _plain_game(rules)
         # What a seat sees, written anew for each: a dict takes the places of any array.
         self._seen: Any = Views._make({} for _ in Views._fields)
         self._compiled: Compiled | None = None
@@ -55,32 +55,32 @@ class OneTable:
             self._compiled.step(action)
         elif phase == PASS:
             if pick_at(self._game, self.numbers, 0, action):
-                engine.end_pass(self.lookup, self.state, engine.ALL)
+                engine.end_pass(self.rules, self.state, engine.ALL)
         elif phase == MOON:
-            engine.score(self.lookup, self.state, engine.ALL, np.array([action]))
+            engine.score(self.rules, self.state, engine.ALL, np.array([action]))
         elif phase == PLAY and play_at(self._game, self.numbers, 0, action):
-            engine.finish(self.lookup, self.state, engine.ALL)
+            engine.finish(self.rules, self.state, engine.ALL)
 
     def points(self) -> list[int]:
         """The points of each seat so far in this deal; what the deal has added once it is over."""
         if self.numbers.phase[0] >= DEAL_OVER:
             return cast(list[int], self.state.points[0].tolist())
-        return [card_points_of(self._game, self.numbers.taken[0, seat]) for seat in range(self.lookup.num_players)]
+        return [card_points_of(self._game, self.numbers.taken[0, seat]) for seat in range(self.rules.num_players)]
 
     def encode(self, layout: Layout, seat: int) -> Bytes:
         """What a seat knows as bytes, a fresh uint8 [F]."""
         if self._compiled is None or self._compiled.layout is not layout:
-            self._compiled = compiled(self.lookup, self.state, layout)
+            self._compiled = compiled(self.rules, self.state, layout)
         bits = self._encode(layout, seat) if self._compiled is None else self._compiled.encode(seat)
         if not layout.order:
             return bits
         order = np.empty((1, layout.size - layout.bits), np.uint8)
-        players = seats_of_plays(self.lookup, self.state.plays, self.state.leaders, np.array([seat]))
+        players = seats_of_plays(self.rules, self.state.plays, self.state.leaders, np.array([seat]))
         write_order(self.state.plays, players, order)
         return np.concatenate([bits, order[0]])
 
     def _encode(self, layout: Layout, seat: int) -> Bytes:
-        made = _plain_shape(self.lookup, layout.seats)
+        made = _plain_shape(self.rules, layout.seats)
         words = cast(Any, [0] * made.words)
         see(self._game, self.numbers, 0, seat, self._seen, 0)
         write(self._game, made, self._seen, 0, words)
@@ -89,17 +89,17 @@ class OneTable:
 
     def copy(self) -> OneTable:
         """The same table, sharing nothing that changes."""
-        return OneTable(self.lookup, self.state.copy())
+        return OneTable(self.rules, self.state.copy())
 
 
 @lru_cache(maxsize=1024)
-def _plain_game(lookup: Lookup) -> Game:
-    return Game(*map(_plain, game(lookup)))
+def _plain_game(rules: CompiledRules) -> Game:
+    return Game(*map(_plain, game(rules)))
 
 
 @lru_cache(maxsize=1024)
-def _plain_shape(lookup: Lookup, seats: int) -> Shape:
-    made = shape(lookup, seats)
+def _plain_shape(rules: CompiledRules, seats: int) -> Shape:
+    made = shape(rules, seats)
     return made._replace(given=type(made.given)(*map(_plain, made.given)))
 
 
@@ -127,7 +127,7 @@ class Compiled(Protocol):
 
 
 @executed
-def compiled(lookup: Lookup, state: State, layout: Layout) -> Compiled | None:
+def compiled(rules: CompiledRules, state: State, layout: Layout) -> Compiled | None:
     """The machine code for a table, where the compiled executor runs; else None.  state: of one row."""
     return None
 
@@ -141,11 +141,11 @@ class _Arguments(NamedTuple):
 
 
 class _Kernels:
-    def __init__(self, lookup: Lookup, state: State, layout: Layout) -> None:
+    def __init__(self, rules: CompiledRules, state: State, layout: Layout) -> None:
         self.layout = layout
         row = np.zeros((1, layout.size), np.uint8)
         # Kept, since the memory holds the addresses of its arrays.
-        self._arguments = _Arguments(encoder(lookup, layout.seats), tables(state), row)
+        self._arguments = _Arguments(encoder(rules, layout.seats), tables(state), row)
         self._memory = unpacked(self._arguments)
         self._bits = row[0, : layout.bits]
 
@@ -162,8 +162,8 @@ class _Kernels:
 
 
 @override(compiled)
-def _compiled(lookup: Lookup, state: State, layout: Layout) -> Compiled | None:
-    return _Kernels(lookup, state, layout)
+def _compiled(rules: CompiledRules, state: State, layout: Layout) -> Compiled | None:
+    return _Kernels(rules, state, layout)
 
 
 @kernel

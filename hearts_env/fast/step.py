@@ -27,7 +27,7 @@ from hearts_env.cards import (
     Sets,
 )
 from hearts_env.fast.jit import Number, at, bit, inner, kernel, wide
-from hearts_env.game.compiled_rules import ALL_ONES, Lookup, PlayMasks, ScoreNumbers
+from hearts_env.game.compiled_rules import ALL_ONES, CompiledRules, PlayMasks, ScoreNumbers
 from hearts_env.game.rulebook import (
     all_of,
     asked,
@@ -63,7 +63,7 @@ _arrays_of = attrgetter(*_ARRAYS)
 
 
 class Game(NamedTuple):
-    """The fields of a Lookup that kernels need, as they take them."""
+    """The fields of CompiledRules that kernels need, as they take them."""
 
     play: PlayMasks
     score: ScoreNumbers
@@ -84,25 +84,25 @@ class Game(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def game(lookup: Lookup) -> Game:
-    """The Game of a Lookup."""
+def game(rules: CompiledRules) -> Game:
+    """The Game of CompiledRules."""
     return Game(
-        play=lookup.play,
-        score=lookup.score,
-        num_players=lookup.num_players,
-        hand_size=lookup.hand_size,
-        num_plays=lookup.num_plays,
-        num_picks=lookup.num_picks,
-        deck=lookup.deck,
-        bonus=lookup.bonus,
-        deck_cards=lookup.deck_cards,
-        pass_offsets=lookup.pass_offsets,
-        beats=lookup.beats,
-        suit=lookup.suit,
-        suit_sets=lookup.suit_sets,
-        trick_ends=lookup.trick_ends,
-        point_sets=np.array([cards for cards, _ in lookup.point_sets], np.int64),
-        point_values=np.array([points for _, points in lookup.point_sets], np.int64),
+        play=rules.play,
+        score=rules.score,
+        num_players=rules.num_players,
+        hand_size=rules.hand_size,
+        num_plays=rules.num_plays,
+        num_picks=rules.num_picks,
+        deck=rules.deck,
+        bonus=rules.bonus,
+        deck_cards=rules.deck_cards,
+        pass_offsets=rules.pass_offsets,
+        beats=rules.beats,
+        suit=rules.suit,
+        suit_sets=rules.suit_sets,
+        trick_ends=rules.trick_ends,
+        point_sets=np.array([cards for cards, _ in rules.point_sets], np.int64),
+        point_values=np.array([points for _, points in rules.point_sets], np.int64),
     )
 
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from hearts_env.fast.jit import Number, at, count, inner, kernel, wide
 from hearts_env.fast.step import NONE_BAD, Game, legal_at
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.rulebook import after_pass, giver, pass_offset, relative, seat_after, voids_of
 from hearts_env.game.state import DEAL_OVER, State
 from hearts_env.game.view import View
 
-_ARRAYS = [field.name for field in fields(View) if field.name != "lookup"]
+_ARRAYS = [field.name for field in fields(View) if field.name != "rules"]
 Views: Any = namedtuple("Views", _ARRAYS)  # type: ignore[misc]
 _arrays_of = attrgetter(*_ARRAYS)
 _SMALL = dict.fromkeys(("phase", "led", "best", "plays", "leaders"), np.int8) | {"broken": np.bool_}
@@ -28,10 +28,10 @@ def views(view: View) -> View:
     return cast(View, Views._make(map(np.ascontiguousarray, _arrays_of(view))))
 
 
-def blank(lookup: Lookup, size: int) -> View:
+def blank(rules: CompiledRules, size: int) -> View:
     """The arrays of `size` views as kernels take them, to be filled."""
-    seats = dict.fromkeys(("played", "taken", "voids", "points", "scores"), lookup.num_players)
-    columns = {**seats, "plays": lookup.num_plays, "leaders": lookup.hand_size}
+    seats = dict.fromkeys(("played", "taken", "voids", "points", "scores"), rules.num_players)
+    columns = {**seats, "plays": rules.num_plays, "leaders": rules.hand_size}
     shapes = ((size, columns[name]) if name in columns else (size,) for name in _ARRAYS)
     return cast(View, Views._make(np.empty(*of) for of in zip(shapes, _DTYPES, strict=True)))
 

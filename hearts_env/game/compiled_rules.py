@@ -112,8 +112,8 @@ class ScoreNumbers(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup:
-    """Everything the core asks of the rules.  `lookup(rules)` makes it, and always the same one for equal rules."""
+class CompiledRules:
+    """Everything the core asks of the rules: `compiled_rules(rules)`, always the same one for equal rules."""
 
     rules: Rules
     num_players: int
@@ -142,16 +142,16 @@ class Lookup:
     teams: bool
 
     def __reduce__(self) -> tuple[object, ...]:
-        return lookup, (self.rules,)
+        return compiled_rules, (self.rules,)
 
 
-def lookup(rules: Rules | Lookup) -> Lookup:
-    """The Lookup of `rules`; equal rules share one, and a Lookup is returned as it is."""
-    return rules if isinstance(rules, Lookup) else _compiled(rules)
+def compiled_rules(rules: Rules | CompiledRules) -> CompiledRules:
+    """The compiled form of `rules`; equal rules share one, and CompiledRules are returned as they are."""
+    return rules if isinstance(rules, CompiledRules) else _compiled(rules)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(rules: Rules) -> Lookup:
+def _compiled(rules: Rules) -> CompiledRules:
     deck = ALL_CARDS & ~rules.removed_set
     points = {parse_card(name): value for name, value in rules.card_points}
     penalty = card_set(card for card, value in points.items() if value > 0)
@@ -166,7 +166,7 @@ def _compiled(rules: Rules) -> Lookup:
     }
     passes = rules.pass_count > 0
     opened = rules.first_leader == "lowest_club"
-    return Lookup(
+    return CompiledRules(
         rules=rules,
         num_players=rules.num_players,
         hand_size=rules.hand_size,

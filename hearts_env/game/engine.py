@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from hearts_env.cards import MOON_CHOICES, NO_CARD, NO_SEAT, NO_SUIT, NUM_CARDS, Bools, Ints, Sets, bit
 from hearts_env.executor import executed
 from hearts_env.game import rulebook
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.rulebook import (
     all_of,
     asked,
@@ -60,33 +60,33 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @executed
-def shuffle(lookup: Lookup, deal_ids: ArrayLike) -> Sets:
+def shuffle(rules: CompiledRules, deal_ids: ArrayLike) -> Sets:
     """The hands of each deal id, int64 [N, P]: a pure function of the id, the same in every batch and everywhere.
 
     deal_ids: [N] whole numbers from 0 to 2**63 - 1.  Each card of the pack gets a hash of (id, card); sorted by it,
     the first H cards are seat 0's, the next H seat 1's, and so on; what is left is dead.
     """
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
-    hands = np.empty((len(ids), lookup.num_players), np.int64)
+    hands = np.empty((len(ids), rules.num_players), np.int64)
     for begin in range(0, len(ids), _CHUNK):
-        hands[begin : begin + _CHUNK] = _shuffle(lookup, ids[begin : begin + _CHUNK])
+        hands[begin : begin + _CHUNK] = _shuffle(rules, ids[begin : begin + _CHUNK])
     return hands
 
 
-def _shuffle(lookup: Lookup, ids: NDArray[np.uint64]) -> Sets:
-    cards = lookup.deck_cards.astype(np.uint64)
+def _shuffle(rules: CompiledRules, ids: NDArray[np.uint64]) -> Sets:
+    cards = rules.deck_cards.astype(np.uint64)
     keys = mix(mix(ids)[:, None] + cards * GOLDEN)
     keys &= ~CARD_BITS
     keys |= cards
     keys.sort(axis=1)
-    dealt = bit((keys[:, : lookup.num_plays] & CARD_BITS).view(np.int64))
+    dealt = bit((keys[:, : rules.num_plays] & CARD_BITS).view(np.int64))
     # The sum over each hand; `sum` itself takes twice as long for so few.
-    hands: Sets = np.einsum("nph->np", dealt.reshape(len(ids), lookup.num_players, lookup.hand_size))
+    hands: Sets = np.einsum("nph->np", dealt.reshape(len(ids), rules.num_players, rules.hand_size))
     return hands
 
 
 def deal(
-    lookup: Lookup,
+    rules: CompiledRules,
     state: State,
     hands: Sets,
     *,
@@ -107,11 +107,11 @@ def deal(
     else:
         state.scores[rows] = scores
     state.key[rows] = key
-    begin_deal(lookup, state, rows, hands)
+    begin_deal(rules, state, rows, hands)
 
 
 @executed
-def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
+def begin_deal(rules: CompiledRules, state: State, rows: Rows, hands: Sets) -> None:
     """Begin the deal of the number that stands in `state` at some tables.  Changes `state`."""
     state.hands[rows] = hands
     state.start[rows] = hands
@@ -134,38 +134,38 @@ def begin_deal(lookup: Lookup, state: State, rows: Rows, hands: Sets) -> None:
         (state.broken, False),
     ):
         array[rows] = value
-    holds = _within(rows, pass_offset(lookup, state.deal_no[rows]) == 0)
+    holds = _within(rows, pass_offset(rules, state.deal_no[rows]) == 0)
     if holds is not None:
-        _begin_play(lookup, state, holds)
+        _begin_play(rules, state, holds)
 
 
-def single_deal_no(lookup: Lookup, deal_ids: Ints) -> Ints:
+def single_deal_no(rules: CompiledRules, deal_ids: Ints) -> Ints:
     """The number of a deal that is played alone: its id, modulo a cycle of pass offsets and dealers.  int64 [N]."""
-    numbers: Ints = deal_ids % math.lcm(len(lookup.pass_offsets), lookup.num_players)
+    numbers: Ints = deal_ids % math.lcm(len(rules.pass_offsets), rules.num_players)
     return numbers
 
 
-def pass_offset(lookup: Lookup, deal_no: NDArray[np.integer]) -> Ints:
+def pass_offset(rules: CompiledRules, deal_no: NDArray[np.integer]) -> Ints:
     """The pass offset of each deal number: 0 hold, else the receiver sits so many seats on.  int64 [N]."""
-    offsets: Ints = rulebook.pass_offset(lookup.pass_offsets, deal_no)
+    offsets: Ints = rulebook.pass_offset(rules.pass_offsets, deal_no)
     return offsets
 
 
 @executed
-def legal(lookup: Lookup, state: State) -> Sets:
+def legal(rules: CompiledRules, state: State) -> Sets:
     """The set of legal actions of the seat to act at each table, int64 [N]; 0 where the deal is over."""
     result = np.zeros(len(state), np.int64)
     for phase, options in ((PLAY, _legal_plays), (PASS, _legal_picks), (MOON, _moon_choices)):
         rows = _within(ALL, state.phase == phase)
         if isinstance(rows, slice):
-            return options(lookup, state, rows)
+            return options(rules, state, rows)
         if rows is not None:
-            result[rows] = options(lookup, state, rows)
+            result[rows] = options(rules, state, rows)
     return result
 
 
 @executed
-def step(lookup: Lookup, state: State, actions: Ints) -> None:
+def step(rules: CompiledRules, state: State, actions: Ints) -> None:
     """Carry out one legal action at every table whose deal is not over; the others ignore theirs.  Changes `state`.
 
     actions: int64 [N]: a card to pick or to play, or ADD or SUBTRACT.
@@ -174,7 +174,7 @@ def step(lookup: Lookup, state: State, actions: Ints) -> None:
     for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, score)):
         rows = _within(ALL, phases == phase)
         if rows is not None:
-            act(lookup, state, rows, _of(actions, rows))
+            act(rules, state, rows, _of(actions, rows))
 
 
 def opening_card(hands: Sets) -> Sets:
@@ -186,78 +186,78 @@ def opening_card(hands: Sets) -> Sets:
 # -- legal plays, and the actions; `rows` are tables in the right phase, arrays without them have one row for each -----
 
 
-def _legal_plays(lookup: Lookup, state: State, rows: Rows) -> Sets:
-    hand = state.hands.take(_places(rows, _of(state.turn, rows), lookup.num_players))
+def _legal_plays(rules: CompiledRules, state: State, rows: Rows) -> Sets:
+    hand = state.hands.take(_places(rows, _of(state.turn, rows), rules.num_players))
     led = _of(state.led, rows)
     leads = led == NO_SUIT
     number = np.count_nonzero(leads)
     if number == len(leads):
-        return _legal_leads(lookup, state, rows, hand)
-    first = in_first_trick(lookup.play, _of(state.count, rows))
+        return _legal_leads(rules, state, rows, hand)
+    first = in_first_trick(rules.play, _of(state.count, rows))
     # Later tricks bar nothing.
-    allowed = discards(lookup.play, hand, first.astype(np.int64)) if np.count_nonzero(first) else hand
-    follows = follow(hand, lookup.suit_sets.take(led, mode="wrap"), allowed)
+    allowed = discards(rules.play, hand, first.astype(np.int64)) if np.count_nonzero(first) else hand
+    follows = follow(hand, rules.suit_sets.take(led, mode="wrap"), allowed)
     if not number:
         return follows
-    sets: Sets = select(mask(leads), _legal_leads(lookup, state, rows, hand), follows)
+    sets: Sets = select(mask(leads), _legal_leads(rules, state, rows, hand), follows)
     return sets
 
 
-def _legal_leads(lookup: Lookup, state: State, rows: Rows, hand: Sets) -> Sets:
+def _legal_leads(rules: CompiledRules, state: State, rows: Rows, hand: Sets) -> Sets:
     opening: Any = 0
     opens = _of(state.count, rows) == 0
     if np.count_nonzero(opens):
-        opening = opening_leads(lookup.play, hand, mask(opens))
-    return legal_lead(lookup.play, hand, mask(_of(state.broken, rows)), opening)
+        opening = opening_leads(rules.play, hand, mask(opens))
+    return legal_lead(rules.play, hand, mask(_of(state.broken, rows)), opening)
 
 
-def _legal_picks(lookup: Lookup, state: State, rows: Rows) -> Sets:
-    places = _places(rows, _of(state.turn, rows), lookup.num_players)
-    picks: Sets = legal_picks(lookup.play, state.hands.take(places), state.picks.take(places))
+def _legal_picks(rules: CompiledRules, state: State, rows: Rows) -> Sets:
+    places = _places(rows, _of(state.turn, rows), rules.num_players)
+    picks: Sets = legal_picks(rules.play, state.hands.take(places), state.picks.take(places))
     return picks
 
 
-def _moon_choices(lookup: Lookup, state: State, rows: Rows) -> Sets:
+def _moon_choices(rules: CompiledRules, state: State, rows: Rows) -> Sets:
     return np.full(len(_of(state.phase, rows)), MOON_CHOICES)
 
 
-def _pick(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
+def _pick(rules: CompiledRules, state: State, rows: Rows, cards: Ints) -> None:
     turn, picked = _of(state.turn, rows), _of(state.count, rows) + np.int8(1)
-    state.picks.reshape(-1)[_places(rows, turn, lookup.num_players)] |= bit(cards)
+    state.picks.reshape(-1)[_places(rows, turn, rules.num_players)] |= bit(cards)
     state.count[rows] = picked
-    state.turn[rows] = next_seat(lookup.num_players, turn)
-    passes = _within(rows, picked == lookup.num_picks)
+    state.turn[rows] = next_seat(rules.num_players, turn)
+    passes = _within(rows, picked == rules.num_picks)
     if passes is not None:
-        end_pass(lookup, state, passes)
+        end_pass(rules, state, passes)
 
 
-def end_pass(lookup: Lookup, state: State, rows: Rows) -> None:
+def end_pass(rules: CompiledRules, state: State, rows: Rows) -> None:
     """All have picked: the cards change hands, and the play begins."""
-    picks, offset = _of(state.picks, rows), pass_offset(lookup, _of(state.deal_no, rows))
-    givers = giver(lookup.num_players, np.arange(lookup.num_players), offset[:, None])
+    picks, offset = _of(state.picks, rows), pass_offset(rules, _of(state.deal_no, rows))
+    givers = giver(rules.num_players, np.arange(rules.num_players), offset[:, None])
     got = np.take_along_axis(picks, givers, axis=1)
     state.hands[rows] = state.start[rows] = exchanged(_of(state.hands, rows), picks, got)
-    _begin_play(lookup, state, rows)
+    _begin_play(rules, state, rows)
 
 
-def _begin_play(lookup: Lookup, state: State, rows: Rows) -> None:
-    leader = first_leader(lookup.play, _of(state.hands, rows).T, _of(state.deal_no, rows))
+def _begin_play(rules: CompiledRules, state: State, rows: Rows) -> None:
+    leader = first_leader(rules.play, _of(state.hands, rows).T, _of(state.deal_no, rows))
     state.phase[rows] = PLAY
     state.count[rows] = 0
     state.turn[rows] = leader
     state.leaders[rows, 0] = leader
 
 
-def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
-    seats = lookup.num_players
+def _play(rules: CompiledRules, state: State, rows: Rows, cards: Ints) -> None:
+    seats = rules.num_players
     card, played = bit(cards), cards.astype(np.int8)
     turn, count, led, best = (_of(array, rows) for array in (state.turn, state.count, state.led, state.best))
     state.hands.reshape(-1)[_places(rows, turn, seats)] ^= card
-    state.plays.reshape(-1)[_places(rows, count, lookup.num_plays)] = played
+    state.plays.reshape(-1)[_places(rows, count, rules.num_plays)] = played
     state.table[rows] |= card
-    suit, leads = lookup.suit.take(cards), led == NO_SUIT
+    suit, leads = rules.suit.take(cards), led == NO_SUIT
     # At `led * 52 + card`, and `best * 52 + card`; NO_SUIT and NO_CARD, -1, come last.
-    breaking, off, winning = _effects(lookup)
+    breaking, off, winning = _effects(rules)
     place = led.astype(np.int16) * _ROW + played
     state.broken[rows] |= breaking.take(place, mode="wrap")
     discarded = off.take(place, mode="wrap")
@@ -270,69 +270,69 @@ def _play(lookup: Lookup, state: State, rows: Rows, cards: Ints) -> None:
     state.turn[rows] = next_seat(seats, turn)
     count = count + np.int8(1)
     state.count[rows] = count
-    complete = _within(rows, lookup.trick_ends.take(count))
+    complete = _within(rows, rules.trick_ends.take(count))
     if complete is not None:
-        _collect(lookup, state, complete)
+        _collect(rules, state, complete)
 
 
 _ROW = np.int16(NUM_CARDS)
 
 
 @lru_cache(maxsize=1024)
-def _effects(lookup: Lookup) -> tuple[Bools, NDArray[np.int8], NDArray[np.int8]]:
+def _effects(rules: CompiledRules) -> tuple[Bools, NDArray[np.int8], NDArray[np.int8]]:
     """What each card does: the rulebook's answers for every card, looked up in place of worked out.
 
     bool [5 * 52]: does it break hearts where a suit is led?  int8 [5 * 52]: all ones where it does not follow.
     int8 [53 * 52]: all ones where it beats the card that was winning.
     """
-    cards, led = bit(np.arange(NUM_CARDS)), lookup.suit_sets[:, None]
-    off, winning = off_suit(cards, led), wins(lookup.beats[:, None], cards)
-    breaking: Bools = breaks(lookup.play, cards, off) != 0
+    cards, led = bit(np.arange(NUM_CARDS)), rules.suit_sets[:, None]
+    off, winning = off_suit(cards, led), wins(rules.beats[:, None], cards)
+    breaking: Bools = breaks(rules.play, cards, off) != 0
     return breaking.reshape(-1), off.astype(np.int8).reshape(-1), winning.astype(np.int8).reshape(-1)
 
 
-def _collect(lookup: Lookup, state: State, rows: Rows) -> None:
+def _collect(rules: CompiledRules, state: State, rows: Rows) -> None:
     """The winner captures the trick and leads the next one; after the last trick the deal is scored."""
     winner, count = _of(state.best_seat, rows).copy(), _of(state.count, rows)
-    state.taken.reshape(-1)[_places(rows, winner, lookup.num_players)] |= _of(state.table, rows)
+    state.taken.reshape(-1)[_places(rows, winner, rules.num_players)] |= _of(state.table, rows)
     state.turn[rows] = winner
     state.table[rows] = 0
     state.led[rows] = NO_SUIT
     state.best[rows] = NO_CARD
     state.best_seat[rows] = NO_SEAT
-    last = count == lookup.num_plays
+    last = count == rules.num_plays
     goes_on = _within(rows, ~last)
     if goes_on is not None:
-        trick = _of(state.count, goes_on) // np.int8(lookup.num_players)
-        state.leaders.reshape(-1)[_places(goes_on, trick, lookup.hand_size)] = _of(state.turn, goes_on)
+        trick = _of(state.count, goes_on) // np.int8(rules.num_players)
+        state.leaders.reshape(-1)[_places(goes_on, trick, rules.hand_size)] = _of(state.turn, goes_on)
     ended = _within(rows, last)
     if ended is not None:
-        finish(lookup, state, ended)
+        finish(rules, state, ended)
 
 
-def finish(lookup: Lookup, state: State, rows: Rows) -> None:
+def finish(rules: CompiledRules, state: State, rows: Rows) -> None:
     """All cards are played: the shooter of a moon may have a choice to make, everybody else is scored."""
-    shooters = shooter(lookup, _of(state.taken, rows))
+    shooters = shooter(rules, _of(state.taken, rows))
     state.shooter[rows] = shooters
-    waits = asked(lookup.score, shooters) != 0
+    waits = asked(rules.score, shooters) != 0
     choosing, scored = _within(rows, waits), _within(rows, ~waits)
     if choosing is not None:
         state.phase[choosing] = MOON
         state.turn[choosing] = state.shooter[choosing]
     if scored is not None:
         taken, scores = _of(state.taken, scored), _of(state.scores, scored)
-        score(lookup, state, scored, unasked_choice(lookup, taken, _of(state.shooter, scored), scores))
+        score(rules, state, scored, unasked_choice(rules, taken, _of(state.shooter, scored), scores))
 
 
-def score(lookup: Lookup, state: State, rows: Rows, choices: Ints) -> None:
+def score(rules: CompiledRules, state: State, rows: Rows, choices: Ints) -> None:
     """The deal is over.  choices: ADD or SUBTRACT; NO_CARD where nobody shot the moon."""
     shooters = _of(state.shooter, rows).astype(np.int64)
-    points = deal_points(lookup, _of(state.taken, rows), shooters, choices)
-    scores = reset_exact(lookup, _of(state.scores, rows) + points)
+    points = deal_points(rules, _of(state.taken, rows), shooters, choices)
+    scores = reset_exact(rules, _of(state.scores, rows) + points)
     state.points[rows] = points
     state.scores[rows] = scores
     state.choice[rows] = choices
-    state.phase[rows] = np.where(is_over(lookup, scores), GAME_OVER, DEAL_OVER)
+    state.phase[rows] = np.where(is_over(rules, scores), GAME_OVER, DEAL_OVER)
     state.turn[rows] = NO_SEAT
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import Bools, choose
 from hearts_env.executor import executed
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import legal, mix, step
 from hearts_env.game.rulebook import Column
 from hearts_env.game.state import State
@@ -42,7 +42,7 @@ def salted(seed: int) -> NDArray[np.uint64]:
 
 
 @executed
-def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: int = 0) -> int:
+def play_random(rules: CompiledRules, state: State, seats: Bools | None = None, seed: int = 0) -> int:
     """Play random legal actions at every table for as long as a seat of `seats` is to act.  Changes `state`.
 
     seats: bool [N, P]; None for all, which plays every deal to its end, moon choice and scoring included.  Returns
@@ -50,7 +50,7 @@ def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: 
     key of the table and the decision: not on the other tables, the executor, or the number of threads.  Raises
     ValueError for seats of another shape.
     """
-    check_seats(lookup, state, seats)
+    check_seats(rules, state, seats)
     table, salt = mix(state.key.view(np.uint64)), salted(seed)
     made = 0
     while len(rows := _to_act(state, seats)):
@@ -58,16 +58,16 @@ def play_random(lookup: Lookup, state: State, seats: Bools | None = None, seed: 
         part = state if everywhere else state.take(rows)
         numbers = (array.astype(np.uint64) for array in (part.phase, part.count, part.turn))
         chance = unit(decision_key(table if everywhere else table[rows], *numbers), salt)
-        step(lookup, part, choose(legal(lookup, part), chance))
+        step(rules, part, choose(legal(rules, part), chance))
         if not everywhere:
             state.put(rows, part)
         made += len(rows)
     return made
 
 
-def check_seats(lookup: Lookup, state: State, seats: Bools | None) -> None:
+def check_seats(rules: CompiledRules, state: State, seats: Bools | None) -> None:
     """Raise ValueError unless `seats` is None or bool [N, P]."""
-    shape = (len(state), lookup.num_players)
+    shape = (len(state), rules.num_players)
     if seats is not None and (seats.shape != shape or seats.dtype != np.bool_):
         raise ValueError(f"seats are {seats.dtype} {seats.shape}: must be bool, one for each seat of a table, {shape}")
 

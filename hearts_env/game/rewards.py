@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import Ints
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.scoring import PARTNER, card_points, side_scores
 from hearts_env.game.state import GAME_OVER, State
 
@@ -28,21 +28,21 @@ EPISODES: tuple[Episode, ...] = ("deal", "game")
 Rewards = NDArray[np.float64]
 
 
-def payoff(lookup: Lookup, points: NDArray[np.integer]) -> Rewards:
+def payoff(rules: CompiledRules, points: NDArray[np.integer]) -> Rewards:
     """Zero-sum payoff: the mean of the opponents' points minus one's own; with teams, of the sides' sums.
 
     points: integers [N, P]; float64 [N, P].
     """
-    if lookup.teams:
-        side = side_scores(lookup, points.astype(np.int64))
+    if rules.teams:
+        side = side_scores(rules, points.astype(np.int64))
         result: Rewards = side.sum(axis=-1, keepdims=True) / 2 - 2 * side
     else:
         total = points.sum(axis=-1, keepdims=True)
-        result = (total - points) / (lookup.num_players - 1) - points
+        result = (total - points) / (rules.num_players - 1) - points
     return result
 
 
-def rank(lookup: Lookup, points: NDArray[np.integer]) -> Rewards:
+def rank(rules: CompiledRules, points: NDArray[np.integer]) -> Rewards:
     """The share of opponents with more points minus the share with fewer: 1 alone in front, -1 alone at the end.
 
     The places between are evenly spaced (four seats: 1, 1/3, -1/3, -1), seats that are level share the mean of their
@@ -50,40 +50,40 @@ def rank(lookup: Lookup, points: NDArray[np.integer]) -> Rewards:
 
     points: integers [N, P], of a deal or the scores of a game; float64 [N, P].
     """
-    side = side_scores(lookup, points.astype(np.int64))
+    side = side_scores(rules, points.astype(np.int64))
     ahead = np.sign(side[:, None, :] - side[:, :, None]).sum(axis=2)
-    opponents = lookup.num_players - (PARTNER if lookup.teams else 1)
+    opponents = rules.num_players - (PARTNER if rules.teams else 1)
     shares: Rewards = ahead / opponents
     return shares
 
 
-def points_so_far(lookup: Lookup, state: State) -> Ints:
+def points_so_far(rules: CompiledRules, state: State) -> Ints:
     """The points of the cards captured in this deal; what the deal has added once it is over.  int64 [N, P]."""
-    captured = card_points(lookup, state.taken)
+    captured = card_points(rules, state.taken)
     over = state.over
     return np.where(over[:, None], state.points, captured) if over.any() else captured
 
 
-def step_rewards(lookup: Lookup, state: State, before: Ints, *, reward: Reward, episode: Episode) -> Rewards:
+def step_rewards(rules: CompiledRules, state: State, before: Ints, *, reward: Reward, episode: Episode) -> Rewards:
     """What each seat gets for the step that led to `state`, in which the next deal is not dealt yet.
 
     before: int64 [N, P]  `points_so_far` before that step, read for `tricks` only.  float64 [N, P].
     """
     if reward == "tricks":
-        return (before - points_so_far(lookup, state)).astype(np.float64)
+        return (before - points_so_far(rules, state)).astype(np.float64)
     pays = state.phase == GAME_OVER if reward == "rank" and episode == "game" else state.over
     if not pays.any():
         return np.zeros(state.points.shape)
     if reward == "points":
         amounts: Rewards = -state.points.astype(np.float64)
     elif reward == "zero_sum":
-        amounts = payoff(lookup, state.points)
+        amounts = payoff(rules, state.points)
     else:
-        amounts = rank(lookup, state.scores if episode == "game" else state.points)
+        amounts = rank(rules, state.scores if episode == "game" else state.points)
     return np.where(pays[:, None], amounts, 0.0) + 0.0
 
 
-def foul_reward(lookup: Lookup, reward: Reward) -> float:
+def foul_reward(compiled: CompiledRules, reward: Reward) -> float:
     """What a seat gets for an illegal action that ends the episode: the worst that any deal could bring it.
 
     The worst is to take all penalty cards without a moon while the others take every bonus, or a moon of others.
@@ -91,16 +91,16 @@ def foul_reward(lookup: Lookup, reward: Reward) -> float:
     """
     if reward == "rank":
         return -1.0
-    rules, seats = lookup.rules, lookup.num_players
-    value = rules.moon_value if isinstance(rules.moon_value, int) else lookup.penalty_points
+    rules, seats = compiled.rules, compiled.num_players
+    value = rules.moon_value if isinstance(rules.moon_value, int) else compiled.penalty_points
     value += rules.sun_value
     adds, subtracts = rules.moon in ("choice", "add", "auto"), rules.moon in ("choice", "subtract", "auto")
     if reward != "zero_sum":
-        return -float(max(lookup.penalty_points, value if adds else 0))
-    side = PARTNER if lookup.teams else 1
-    share = 1.0 if lookup.teams else 1 / (seats - 1)
-    bonuses = sum(cards.bit_count() * points for cards, points in lookup.point_sets if points < 0)
-    plain = share * (bonuses + rules.no_tricks_bonus * (seats - side)) - lookup.penalty_points
+        return -float(max(compiled.penalty_points, value if adds else 0))
+    side = PARTNER if compiled.teams else 1
+    share = 1.0 if compiled.teams else 1 / (seats - 1)
+    bonuses = sum(cards.bit_count() * points for cards, points in compiled.point_sets if points < 0)
+    plain = share * (bonuses + rules.no_tricks_bonus * (seats - side)) - compiled.penalty_points
     added = share * (bonuses + value * (seats - 2 * side)) - side * value
     subtracted = share * (bonuses - side * value)
     return min(plain, added if adds else 0.0, subtracted if subtracts else 0.0)

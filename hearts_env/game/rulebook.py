@@ -1,7 +1,7 @@
 """The rules of Hearts as branch-free arithmetic: the one text of the rules, which both executors run.
 
 Every function works on int64 arrays with an entry a table and, unchanged, on the numbers of one table.  A condition
-is a mask: all ones (-1) or 0.  `rules` is the PlayMasks of a Lookup, or its ScoreNumbers where points are counted;
+is a mask: all ones (-1) or 0.  `rules` is the PlayMasks of CompiledRules, or its ScoreNumbers where points are counted;
 then `taken`, `scores`, `points` and `totals` have a Column for each seat.
 """
 
@@ -87,7 +87,7 @@ def absolute(players: int, seat: Column, viewer: Column) -> Column:
 
 
 def pass_offset(cycle: Ints, deal_no: Column) -> Column:
-    """How many seats to the left the cards of a deal are passed; 0: none are.  cycle: `Lookup.pass_offsets`."""
+    """How many seats to the left the cards of a deal are passed; 0: none are.  cycle: `CompiledRules.pass_offsets`."""
     return cycle[deal_no % len(cycle)]
 
 
@@ -241,7 +241,7 @@ def breaks(rules: PlayMasks, card: Set, off: Set) -> Set:
 def wins(beaters: Set, card: Set) -> Set:
     """All ones where the card played (a set of one) is now winning the trick.
 
-    beaters: the cards that beat the one that was winning: see `Lookup.beats`.
+    beaters: the cards that beat the one that was winning: see `CompiledRules.beats`.
     """
     return ~empty(beaters & card)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import NO_CARD, NO_SEAT, NO_SUIT, Bools, Ints, Sets
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.rules import Rules
 
 PASS = 0
@@ -66,9 +66,9 @@ class State:
         return (getattr(self, name) for name in _NAMES)
 
     @staticmethod
-    def empty(rules: Rules | Lookup, tables: int) -> State:
+    def empty(rules: Rules | CompiledRules, tables: int) -> State:
         """`tables` tables on which nothing has been dealt: the first deal will be number 0."""
-        game = lookup(rules)
+        game = compiled_rules(rules)
         seats, plays, tricks = game.num_players, game.num_plays, game.hand_size
 
         def full(shape: tuple[int, ...], value: int, dtype: type[np.generic]) -> NDArray[Any]:

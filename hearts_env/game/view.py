@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import NO_CARD, NO_SEAT, Bools, Ints, Sets
 from hearts_env.executor import executed
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import begins_of, legal, mask, mix, pass_offset
 from hearts_env.game.random_play import decision_key
 from hearts_env.game.rulebook import ALL_SUITS as ALL_SUITS
@@ -28,7 +28,7 @@ class View:
     depends on cards that the viewer has not seen, and nothing shares memory with a State.
     """
 
-    lookup: Lookup  # the rules of all tables
+    rules: CompiledRules  # the rules of all tables
     seat: Ints  # int64 [N]  the viewer's seat at the table, for those who name seats to others
     hand: Sets  # int64 [N]  cards held (those picked to pass included, until the pass)
     legal: Sets  # int64 [N]  legal actions, 0 unless the viewer is to act
@@ -59,11 +59,11 @@ class View:
 
     def take(self, rows: Rows | Bools) -> View:
         """Some of the views, as a copy."""
-        return View(self.lookup, *rows_of(_arrays_of(self), rows))
+        return View(self.rules, *rows_of(_arrays_of(self), rows))
 
     def part(self, rows: slice) -> View:
         """Some of the views, sharing their memory."""
-        return View(self.lookup, *(array[rows] for array in _arrays_of(self)))
+        return View(self.rules, *(array[rows] for array in _arrays_of(self)))
 
     @property
     def trick(self) -> NDArray[np.int8]:
@@ -75,13 +75,13 @@ class View:
     def out(self) -> Sets:
         """int64 [N]: cards not seen by the viewer: in other hands, or dead."""
         seen = self.hand | np.bitwise_or.reduce(self.played, axis=1)
-        out: Sets = self.lookup.deck & ~seen
+        out: Sets = self.rules.deck & ~seen
         return out
 
     @property
     def known(self) -> Sets:
         """int64 [N, P]: cards that are known to be in the seat's hand: `kept`, at the receiver."""
-        seats = np.arange(self.lookup.num_players)
+        seats = np.arange(self.rules.num_players)
         known: Sets = self.kept[:, None] * (seats == self.offset[:, None])
         return known
 
@@ -96,13 +96,13 @@ class View:
     @property
     def trick_no(self) -> Ints:
         """int64 [N]: tricks completed."""
-        tricks: Ints = self.count // self.lookup.num_players * (self.phase != PASS)
+        tricks: Ints = self.count // self.rules.num_players * (self.phase != PASS)
         return tricks
 
     @property
     def players(self) -> NDArray[np.int8]:
         """int8 [N, C]: who played each of `plays`, relative; NO_SEAT beyond."""
-        return seats_of_plays(self.lookup, self.plays, self.leaders, self.seat)
+        return seats_of_plays(self.rules, self.plays, self.leaders, self.seat)
 
     @property
     def key(self) -> NDArray[np.uint64]:
@@ -112,32 +112,32 @@ class View:
         return keys
 
 
-_arrays_of = attrgetter(*(field.name for field in fields(View) if field.name != "lookup"))
+_arrays_of = attrgetter(*(field.name for field in fields(View) if field.name != "rules"))
 
 
 @executed
-def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
+def view(rules: CompiledRules, state: State, seats: ArrayLike | None = None) -> View:
     """The view of one seat at each table: of the seat to act, or of `seats` (int [N]).
 
     Tables whose deal is over are seen from seat 0 unless `seats` says otherwise.  Raises IndexError for a seat that is
     not at the table.
     """
-    players, turn = lookup.num_players, state.turn
+    players, turn = rules.num_players, state.turn
     seat = np.maximum(turn, 0) if seats is None else _narrow(players, np.asarray(seats, np.int64))
-    actions, begins = legal(lookup, state), begins_of(len(state), players)
+    actions, begins = legal(rules, state), begins_of(len(state), players)
     here = begins + seat
     # Seat by seat in memory (hence the transposes): the encoding goes through these columns one at a time.
     seats_on = seat_after(players, seat, _columns(players))
     at = begins + seats_on
     taken = state.taken.take(at).T
-    points = card_points(lookup, taken)
+    points = card_points(rules, taken)
     over = state.phase >= DEAL_OVER
     if over.any():
         points = np.where(over[:, None], state.points.take(at).T, points)
-    offset = pass_offset(lookup, state.deal_no)
+    offset = pass_offset(rules, state.deal_no)
     from_seat = begins + giver(players, seat, offset.astype(np.int8))
     return View(
-        lookup=lookup,
+        rules=rules,
         seat=seat.astype(np.int64),
         hand=state.hands.take(here),
         legal=actions if seats is None else actions & mask(turn == seat),
@@ -165,9 +165,11 @@ def view(lookup: Lookup, state: State, seats: ArrayLike | None = None) -> View:
     )
 
 
-def seats_of_plays(lookup: Lookup, plays: NDArray[np.int8], leaders: NDArray[np.int8], seat: Ints) -> NDArray[np.int8]:
+def seats_of_plays(
+    rules: CompiledRules, plays: NDArray[np.int8], leaders: NDArray[np.int8], seat: Ints
+) -> NDArray[np.int8]:
     """Who made each of `plays`, as `seat` (int64 [N]) counts the seats; NO_SEAT beyond.  int8 [N, C]."""
-    seats, order = lookup.num_players, np.arange(lookup.num_plays)
+    seats, order = rules.num_players, np.arange(rules.num_plays)
     leader = relative(seats, leaders[:, order // seats], seat.astype(np.int8)[:, None])
     player: NDArray[np.int8] = seat_after(seats, leader, (order % seats).astype(np.int8))
     return np.where(plays == NO_CARD, np.int8(NO_SEAT), player)

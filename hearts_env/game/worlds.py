@@ -81,7 +81,7 @@ def worlds(view: View, times: int, salt: int = 0) -> State:
             break
     for failed in todo:
         hands[failed] = _search(allowed[row[failed]], room[row[failed]], int(key[row[failed]]) + int(world[failed]))
-    return _state(view, hands[:, : view.lookup.num_players] | forced[row], times, salt)
+    return _state(view, hands[:, : view.rules.num_players] | forced[row], times, salt)
 
 
 def _constraints(view: View) -> tuple[Sets, Sets, Ints]:
@@ -91,8 +91,8 @@ def _constraints(view: View) -> tuple[Sets, Sets, Ints]:
     allowed: int64 [N, P + 1] the cards that may be anywhere else, for each place that may have them; place P is
     that of the dead cards.  room: int64 [N, P + 1] how many of them each place takes.
     """
-    lookup, seats = view.lookup, view.lookup.num_players
-    suits = np.array(lookup.suit_sets[:NUM_SUITS])
+    rules, seats = view.rules, view.rules.num_players
+    suits = np.array(rules.suit_sets[:NUM_SUITS])
     void = np.bitwise_or.reduce(np.where(view.voids[..., None] >> np.arange(NUM_SUITS) & 1, suits, 0), axis=2)
     allowed = np.full((len(view), seats + 1), ALL_CARDS, np.int64)
     allowed[:, :seats] = ~void & _only(view)
@@ -109,8 +109,8 @@ def _constraints(view: View) -> tuple[Sets, Sets, Ints]:
 
     room = np.empty((len(view), seats + 1), np.int64)
     playing = view.phase != PASS
-    room[:, :seats] = lookup.hand_size - count(view.played) * playing[:, None] - count(forced)
-    room[:, seats] = lookup.rules.dead_cards
+    room[:, :seats] = rules.hand_size - count(view.played) * playing[:, None] - count(forced)
+    room[:, seats] = rules.rules.dead_cards
     return forced, allowed, room
 
 
@@ -119,7 +119,7 @@ def _opening(view: View) -> tuple[Sets, Ints]:
 
     int64 [N]: the card as a set, or 0 with seat 0.  Only the rules that make its holder lead tell anything.
     """
-    rules = view.lookup.rules
+    rules = view.rules.rules
     nothing = np.zeros(len(view), np.int64)
     playing = view.phase != PASS
     if rules.first_leader != "lowest_club":
@@ -137,13 +137,13 @@ def _opening(view: View) -> tuple[Sets, Ints]:
 
 def _lowest_of_the_pack(view: View) -> Sets:
     """The lowest club of the pack where no card is dead, else 0; int64 [N]."""
-    return np.full(len(view), lowest_club(view.lookup.deck) if view.lookup.rules.dead_cards == 0 else 0, np.int64)
+    return np.full(len(view), lowest_club(view.rules.deck) if view.rules.rules.dead_cards == 0 else 0, np.int64)
 
 
 def _only(view: View) -> Sets:
     """The cards that each seat can hold after what it has had to do for want of others; int64 [N, P]."""
-    lookup, rules = view.lookup, view.lookup.play
-    seats = lookup.num_players
+    compiled, rules = view.rules, view.rules.play
+    seats = compiled.num_players
     only = np.full(view.played.shape, ALL_CARDS, np.int64)
     last = int(view.count.max(initial=0)) if (view.phase != PASS).any() else 0
     if last == 0:
@@ -151,7 +151,7 @@ def _only(view: View) -> Sets:
     plays, place = view.plays[:, :last], np.arange(last)
     leads = place % seats == 0
     card = np.where(plays == NO_CARD, 0, bit(np.maximum(plays, 0).astype(np.int64)))
-    suits = np.where(plays == NO_CARD, 0, lookup.suit_sets[lookup.suit[plays]])
+    suits = np.where(plays == NO_CARD, 0, compiled.suit_sets[compiled.suit[plays]])
     led = np.where(leads, 0, suits[:, place - place % seats])
     breaking = breaks(rules, card, off_suit(card, led)) & -(card != 0).astype(np.int64)
     broken = np.zeros_like(card)
@@ -224,7 +224,7 @@ def _search(allowed: Sets, room: Ints, seed: int) -> Sets:
 
 def _state(view: View, hands: Sets, times: int, salt: int) -> State:
     """The State that these hands (int64 [N * times, P], relative) complete."""
-    seats = view.lookup.num_players
+    seats = view.rules.num_players
     column = relative(seats, np.arange(seats), view.seat[:, None])
     row = np.repeat(np.arange(len(view)), times)
 
@@ -269,20 +269,20 @@ def _state(view: View, hands: Sets, times: int, salt: int) -> State:
 
 def _picks(view: View, start: Sets, times: int, salt: int) -> Sets:
     """What each seat has picked, int64 [N * times, P], relative: known for the viewer and its giver, else drawn."""
-    lookup, seats = view.lookup, view.lookup.num_players
+    rules, seats = view.rules, view.rules.num_players
     row, passing = np.repeat(np.arange(len(view)), times), view.phase == PASS
     picks = np.zeros_like(start)
     offset, every = view.offset[row], np.arange(len(start))
     # As `agent.uniform` draws them, all at once.
-    numbers = salt * NUM_CARDS + np.arange(seats)[:, None] * lookup.hand_size + np.arange(lookup.pass_count)
+    numbers = salt * NUM_CARDS + np.arange(seats)[:, None] * rules.hand_size + np.arange(rules.pass_count)
     chance = unit(view.key[:, None, None], mix(numbers.view(np.uint64)))[row]
     for seat in range(1, seats):
         so_far = picked_by(seats, seat_after(seats, view.seat, seat), view.count)
-        size = np.where(passing, so_far, lookup.pass_count * (view.offset != 0))
+        size = np.where(passing, so_far, rules.pass_count * (view.offset != 0))
         # Once passed, a seat's picks are in its receiver's hand.
         pool = start[every, np.where(passing[row], seat, receiver(seats, seat, offset))]
         for pick in range(int(size.max(initial=0))):
-            drawn = choose(legal_picks(lookup.play, pool, picks[:, seat]), chance[:, seat, pick])
+            drawn = choose(legal_picks(rules.play, pool, picks[:, seat]), chance[:, seat, pick])
             picks[:, seat] |= np.where(pick < size[row], bit(np.maximum(drawn, 0)), 0)
     picks[:, 0] = view.picks[row]
     gives = after_pass(view.phase, view.offset)

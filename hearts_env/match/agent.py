@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, bit, members, names_in
 from hearts_env.executor import executed, override
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.random_play import salted, unit
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
@@ -54,22 +54,22 @@ class StochasticAgent(Agent, Protocol):
         ...
 
 
-Kernel = Callable[[Lookup, State, Bools], int]
+Kernel = Callable[[CompiledRules, State, Bools], int]
 """Plays at every table for as long as a seat of `seats` (bool [N, P]) is to act: changes the State, and returns how
 many actions were played."""
 
 _PACKAGES = ("hearts_env", "hearts_agents", "hearts_train")
 """The packages of this distribution whose agents may be given a State."""
-_KERNELS: dict[type, Callable[[Any, Lookup, State, Bools], int]] = {}
+_KERNELS: dict[type, Callable[[Any, CompiledRules, State, Bools], int]] = {}
 AgentClass = TypeVar("AgentClass", bound="type[_HasKernel]")
 
 
 class _HasKernel(Protocol):
-    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int: ...
+    def play_on(self, rules: CompiledRules, state: State, seats: Bools) -> int: ...
 
 
 def plays_from_state(agent: AgentClass) -> AgentClass:
-    """Register the method `play_on(self, lookup, state, seats)` of an agent class of this distribution as its kernel.
+    """Register the method `play_on(self, rules, state, seats)` of an agent class of this distribution as its kernel.
 
     A class decorator.  A match under the compiled executor calls the kernel in place of `act`, which spares it the
     views.  The kernel is handed the State, hidden cards and all, and must play exactly what `act` plays: a test that
@@ -94,7 +94,7 @@ def kernel_of(agent: Agent) -> Kernel | None:
 
 
 @executed
-def run_kernel(kernel: Kernel, lookup: Lookup, state: State, seats: Bools) -> int:
+def run_kernel(kernel: Kernel, rules: CompiledRules, state: State, seats: Bools) -> int:
     """Let a kernel play where it is compiled; how many actions it took, 0 where the agent is to be asked by `act`.
 
     In numpy a kernel would make the views all the same.
@@ -103,8 +103,8 @@ def run_kernel(kernel: Kernel, lookup: Lookup, state: State, seats: Bools) -> in
 
 
 @override(run_kernel)
-def _run_compiled(kernel: Kernel, lookup: Lookup, state: State, seats: Bools) -> int:
-    return kernel(lookup, state, seats)
+def _run_compiled(kernel: Kernel, rules: CompiledRules, state: State, seats: Bools) -> int:
+    return kernel(rules, state, seats)
 
 
 class IllegalActionError(ValueError):

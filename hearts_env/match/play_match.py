@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import Bools, Ints
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import mix
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import lowest_seats, winners
@@ -61,10 +61,10 @@ def play(
 
     Raises IllegalActionError (a ValueError) that names agent, action and hand, and ValueError for a bad lineup.
     """
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     ids = np.atleast_1d(np.asarray(deal_ids, np.int64))
-    seats = _checked_lineup(info, len(agents), lineup, len(ids))
-    shape = (len(ids), info.num_players)
+    seats = _checked_lineup(compiled, len(agents), lineup, len(ids))
+    shape = (len(ids), compiled.num_players)
     result = Result(
         rules=rules,
         agents=tuple(agent.name for agent in agents),
@@ -81,7 +81,7 @@ def play(
     for begin in range(0, len(ids), tables):
         rows = np.arange(begin, min(begin + tables, len(ids)))
         some = Tables(
-            info,
+            compiled,
             len(rows),
             agents=agents,
             lineup=seats[rows],
@@ -115,22 +115,22 @@ def _play_tables(tables: Tables, result: Result, rows: Ints, on_deals: Callable[
 def _note(tables: Tables, over: Bools, result: Result, rows: Ints) -> None:
     """Write down how the episodes that are over (bool [K]) came out, as the tables `rows` of the match."""
     if len(rows):
-        info, state, games = tables.lookup, tables.state, tables.episode == "game"
+        rules, state, games = tables.rules, tables.state, tables.episode == "game"
         final = (state.scores if games else state.points)[over].astype(np.int64)
         result.points[rows] = final
-        result.winners[rows] = winners(info, final) if games else lowest_seats(info, final)
+        result.winners[rows] = winners(rules, final) if games else lowest_seats(rules, final)
 
 
-def _checked_lineup(info: Lookup, agents: int, lineup: ArrayLike, tables: int) -> NDArray[np.int16]:
+def _checked_lineup(rules: CompiledRules, agents: int, lineup: ArrayLike, tables: int) -> NDArray[np.int16]:
     seats = np.asarray(lineup)
-    if seats.shape not in ((info.num_players,), (tables, info.num_players)):
+    if seats.shape not in ((rules.num_players,), (tables, rules.num_players)):
         raise ValueError(
-            f"lineup has shape {seats.shape}; needed is one agent for each of {info.num_players} seats, "
-            f"({info.num_players},) or ({tables}, {info.num_players})"
+            f"lineup has shape {seats.shape}; needed is one agent for each of {rules.num_players} seats, "
+            f"({rules.num_players},) or ({tables}, {rules.num_players})"
         )
     if seats.size and not (seats.min() >= 0 and seats.max() < agents):
         raise ValueError(f"lineup must hold indices of the {agents} agents, from 0 to {agents - 1}")
-    return np.array(np.broadcast_to(seats, (tables, info.num_players)), np.int16)
+    return np.array(np.broadcast_to(seats, (tables, rules.num_players)), np.int16)
 
 
 def _table_keys(seed: int, ids: Ints, lineup: NDArray[np.integer]) -> Ints:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import Bools, Ints, Sets, lowest
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import deal, legal, mix, shuffle, single_deal_no, step
 from hearts_env.game.rewards import Episode, Reward, Rewards, points_so_far, step_rewards
 from hearts_env.game.state import GAME_OVER, State
@@ -70,7 +70,7 @@ class Tables:
 
     def __init__(
         self,
-        lookup: Lookup,
+        rules: CompiledRules,
         size: int,
         *,
         agents: Sequence[Agent] = (),
@@ -89,9 +89,9 @@ class Tables:
         random numbers; the deal ids if None.  ask_forced: agents are asked also where one action alone is legal, so
         that all decisions are counted.  on_asked: is told of all that agents decide.
         """
-        shape = (size, lookup.num_players)
-        self.lookup, self.episode, self.reward, self.max_deals = lookup, episode, reward, max_deals
-        self.state = State.empty(lookup, size)
+        shape = (size, rules.num_players)
+        self.rules, self.episode, self.reward, self.max_deals = rules, episode, reward, max_deals
+        self.state = State.empty(rules, size)
         self.deal_id = np.full(size, NO_DEAL_ID, np.int64)  # [N]  of the deal that is played
         self.hands: Sets = np.zeros(shape, np.int64)  # [N, P]  as dealt
         self.totals: Ints = np.zeros(shape, np.int64)  # [N, P]  scores before the deal
@@ -123,7 +123,7 @@ class Tables:
     @property
     def points(self) -> Ints:
         """int64 [N, P]: points so far in this deal; what it has added once it is over."""
-        return points_so_far(self.lookup, self.state)
+        return points_so_far(self.rules, self.state)
 
     # -- verbs -------------------------------------------------------------------------------------------------------
 
@@ -133,12 +133,12 @@ class Tables:
         A single deal has the number that `single_deal_no` gives its id, which decides pass offset and dealer.  A game
         begins with deal 0, and its later deals have ids hashed from the first.  Given hands are deal 0.
         """
-        info, given = self.lookup, start.hands is not None
+        rules, given = self.rules, start.hands is not None
         ids = deal_ids if start.deal_id is None else np.full(len(rows), start.deal_id)
         number: ArrayLike | None = start.deal_no
         if number is None:
-            number = single_deal_no(info, ids) if self.episode == "deal" and not given else 0
-        hands = shuffle(info, ids) if start.hands is None else start.hands + np.zeros((len(rows), 1), np.int64)
+            number = single_deal_no(rules, ids) if self.episode == "deal" and not given else 0
+        hands = shuffle(rules, ids) if start.hands is None else start.hands + np.zeros((len(rows), 1), np.int64)
         for array in (self.deals, self.terminated, self.truncated, self.paid):
             array[rows] = 0
         self._first_id[rows] = ids
@@ -148,7 +148,7 @@ class Tables:
 
     def step(self, rows: Ints, actions: Ints) -> None:
         """Carry out legal actions (int64 [K]) at tables `rows` (int64 [K]), where no deal is over."""
-        turn(self.lookup, self.state, rows, lambda _: actions)
+        turn(self.rules, self.state, rows, lambda _: actions)
         self.settle(rows)
 
     def choose(self, rows: Ints, decide: Callable[[Ints, State], Ints]) -> None:
@@ -157,8 +157,8 @@ class Tables:
         decide: from those of `rows` where there is a choice, int64 [k], and their State to legal actions, int64 [k].
         """
 
-        info = self.lookup
-        turn(info, self.state, rows, lambda part: forced_or(info, part, lambda at, some: decide(rows[at], some)))
+        rules = self.rules
+        turn(rules, self.state, rows, lambda part: forced_or(rules, part, lambda at, some: decide(rows[at], some)))
         self.settle(rows)
 
     def play_on(self, rows: Ints | None = None) -> None:
@@ -169,7 +169,7 @@ class Tables:
         rows = self.not_callers(np.arange(len(self)) if rows is None else rows)
         while len(rows):
             if not self._run_kernels():
-                turn(self.lookup, self.state, rows, partial(self._ask, rows))
+                turn(self.rules, self.state, rows, partial(self._ask, rows))
             ended = self.settle(rows)
             # Where the caller has no seat and no deal has ended, the same tables go on.
             if self._has_caller or len(ended):
@@ -179,7 +179,7 @@ class Tables:
         """Deal the next deal of the games at tables `rows` (int64 [K])."""
         if len(rows):
             ids = next_deal_id(self._first_id[rows], self.deals[rows])
-            self._deal(rows, ids, shuffle(self.lookup, ids))
+            self._deal(rows, ids, shuffle(self.rules, ids))
 
     def abandon(self, rows: Ints) -> None:
         """End the episodes at tables `rows` (int64 [K]) as they are."""
@@ -230,7 +230,7 @@ class Tables:
         if len(rows):
             if self.reward:
                 part, before = self._part(rows), self._paid_points[rows]
-                self.paid[rows] += step_rewards(self.lookup, part, before, reward=self.reward, episode=self.episode)
+                self.paid[rows] += step_rewards(self.rules, part, before, reward=self.reward, episode=self.episode)
                 self._paid_points[rows] = 0
             self.deals[rows] += 1
             done = (self.state.phase[rows] == GAME_OVER) | (self.episode == "deal")
@@ -240,7 +240,7 @@ class Tables:
 
     def pay_tricks(self, rows: Ints) -> None:
         """Pay for the tricks taken so far at tables `rows` (int64 [K]), whose deals go on."""
-        now = points_so_far(self.lookup, self._part(rows))
+        now = points_so_far(self.rules, self._part(rows))
         self.paid[rows] += self._paid_points[rows] - now
         self._paid_points[rows] = now
 
@@ -259,7 +259,7 @@ class Tables:
         self, rows: Ints, ids: Ints, hands: Sets, deal_no: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> None:
         key = ids if self._keys is None else self._keys(ids, self.lineup[rows])
-        deal(self.lookup, self.state, hands, rows=rows, deal_no=deal_no, scores=scores, key=key)
+        deal(self.rules, self.state, hands, rows=rows, deal_no=deal_no, scores=scores, key=key)
         self.deal_id[rows], self.hands[rows] = ids, hands
         self.totals[rows] = self.state.scores[rows]
         self._paid_points[rows] = 0
@@ -271,7 +271,7 @@ class Tables:
             before = made
             for index, kernel, seats in self._kernels:
                 begin = time.perf_counter()
-                actions = run_kernel(kernel, self.lookup, self.state, seats)
+                actions = run_kernel(kernel, self.rules, self.state, seats)
                 made += actions
                 if self._on_asked:
                     self._on_asked(index, actions, time.perf_counter() - begin, 0)
@@ -281,7 +281,7 @@ class Tables:
 
     def _ask(self, rows: Ints, part: State) -> Ints:
         """The actions of the agents to act at tables `rows` (int64 [K]), whose State is `part`; int64 [K]."""
-        seen = view(self.lookup, part)
+        seen = view(self.rules, part)
         agent_of = self.lineup[rows, seen.seat]
         free = rows if self._ask_forced else several(seen.legal)
         if len(free) == len(seen):
@@ -292,24 +292,24 @@ class Tables:
         return actions
 
 
-def turn(lookup: Lookup, state: State, rows: Ints, choose: Callable[[State], Ints]) -> None:
+def turn(rules: CompiledRules, state: State, rows: Ints, choose: Callable[[State], Ints]) -> None:
     """Carry out one action at each of the tables `rows` (int64 [K]), where no deal is over.  Changes `state`.
 
     choose: from the State of these tables to a legal action for each, int64 [K].
     """
     everywhere = len(rows) == len(state)
     part = state if everywhere else state.take(rows)
-    step(lookup, part, choose(part))
+    step(rules, part, choose(part))
     if not everywhere:
         state.put(rows, part)
 
 
-def forced_or(lookup: Lookup, state: State, decide: Callable[[Ints, State], Ints]) -> Ints:
+def forced_or(rules: CompiledRules, state: State, decide: Callable[[Ints, State], Ints]) -> Ints:
     """An action for each table, int64 [N]: the only legal one, or where there is a choice what `decide` says.
 
     decide: from the numbers of the tables with a choice, int64 [K], and their State to legal actions, int64 [K].
     """
-    allowed = legal(lookup, state)
+    allowed = legal(rules, state)
     actions: Ints = lowest(allowed)
     free = several(allowed)
     if len(free):

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from hearts_env.cards import BLACK_MARIA, NO_CARD, NUM_ACTIONS, NUM_CARDS, NUM_SUITS, Sets, cards_in
-from hearts_env.game.compiled_rules import Lookup
-from hearts_env.game.compiled_rules import lookup as make_lookup
+from hearts_env.game.compiled_rules import CompiledRules
+from hearts_env.game.compiled_rules import compiled_rules as make_lookup
 from hearts_env.game.rules import CHOICES, SCORINGS, Rules
 from hearts_env.game.state import PASS, PLAY
 
@@ -57,7 +57,7 @@ class Spec:
     """All zeros in any other phase."""
     never_in: int | None = None
     """All zeros in this phase."""
-    of_rules: Callable[[Lookup], Any] = lambda lookup: None
+    of_rules: Callable[[CompiledRules], Any] = lambda rules: None
     """What the kind takes from the rules."""
 
 
@@ -74,9 +74,9 @@ _SCORE_BITS = thermometer(tuple(range(1, SCORE_STEPS + 1)))
 
 
 @lru_cache(maxsize=64)
-def _trick_bits(lookup: Lookup) -> Sets:
+def _trick_bits(rules: CompiledRules) -> Sets:
     """Bits by cards played."""
-    bits: Sets = _TRICK_BITS[np.arange(lookup.num_plays + 1) // lookup.num_players]
+    bits: Sets = _TRICK_BITS[np.arange(rules.num_plays + 1) // rules.num_players]
     return bits
 
 
@@ -87,9 +87,9 @@ def _score_bits(target: int) -> Sets:
     return bits
 
 
-def rule_flags(lookup: Lookup) -> dict[str, bool]:
+def rule_flags(compiled: CompiledRules) -> dict[str, bool]:
     """What a player must know of the rules: the bytes of the `rules` block in order, each with its meaning."""
-    rules = lookup.rules
+    rules = compiled.rules
     choices = {name: CHOICES[name] for name in ("hearts_broken_by", "moon", "bonus_card")}
     choices["scoring"] = tuple(SCORINGS)
     return {
@@ -111,13 +111,13 @@ def rule_flags(lookup: Lookup) -> dict[str, bool]:
 
 
 @lru_cache(maxsize=1024)
-def _rule_bits(lookup: Lookup) -> int:
+def _rule_bits(rules: CompiledRules) -> int:
     """The flags as bits."""
-    return sum(holds << place for place, holds in enumerate(rule_flags(lookup).values()))
+    return sum(holds << place for place, holds in enumerate(rule_flags(rules).values()))
 
 
-def _bonus_card(lookup: Lookup) -> int:
-    return cards_in(lookup.bonus)[0] if lookup.bonus else NO_CARD
+def _bonus_card(rules: CompiledRules) -> int:
+    return cards_in(rules.bonus)[0] if rules.bonus else NO_CARD
 
 
 _RULE_NAMES = tuple(rule_flags(make_lookup(Rules())))
@@ -169,7 +169,7 @@ SPECS = (
         "scores",
         "score is at least 1, 2, ... 10 tenths of the target",
         by_seat=True,
-        of_rules=lambda lookup: _score_bits(lookup.rules.target),
+        of_rules=lambda rules: _score_bits(rules.rules.target),
     ),
     Spec("broken", 1, Kind.SET, "broken", "hearts are broken"),
     Spec("rules", len(_RULE_NAMES), Kind.RULES, "", _RULES_MEANING, of_rules=_rule_bits),

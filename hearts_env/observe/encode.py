@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hearts_env.cards import NO_CARD, NUM_ACTIONS, NUM_CARDS, Bools, Bytes, Sets, members
 from hearts_env.executor import executed
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.state import State
 from hearts_env.game.view import View, view
 from hearts_env.observe.blocks import MAX_SEATS, SPECS, Kind, Spec
@@ -76,12 +76,12 @@ class Layout:
 ORDER_SIZE = 2 * NUM_CARDS
 
 
-def layout(lookup: Lookup, *, pad: bool = False, order: bool = False) -> Layout:
+def layout(rules: CompiledRules, *, pad: bool = False, order: bool = False) -> Layout:
     """The layout of encodings under these rules.
 
     pad: make room for seven seats, so that one network serves every player count.  order: add the order of play.
     """
-    return _layout(lookup.num_players, pad, order)
+    return _layout(rules.num_players, pad, order)
 
 
 @cache
@@ -114,14 +114,14 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
 
 @executed
 def encode_tables(
-    layout: Layout, lookup: Lookup, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
+    layout: Layout, rules: CompiledRules, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
-    """What one seat may know at each table as bytes: `encode(layout, view(lookup, state, seats), out)`, but faster."""
+    """What one seat may know at each table as bytes: `encode(layout, view(rules, state, seats), out)`, but faster."""
     if out is None:
         out = np.empty((len(state), layout.size), np.uint8)
     for rows in _chunks(len(state), _VIEWS):
         some = None if seats is None else np.asarray(seats)[rows]
-        _write(layout, view(lookup, state.part(rows), some), out[rows])
+        _write(layout, view(rules, state.part(rows), some), out[rows])
     return out
 
 
@@ -204,7 +204,7 @@ def _bits(spec: Spec, view: View) -> Sets | int | None:
 
     None where all are 0.
     """
-    given = spec.of_rules(view.lookup)
+    given = spec.of_rules(view.rules)
     if spec.kind is Kind.RULES:
         return cast(int, given)
     if spec.kind is Kind.HAS and given == NO_CARD:

@@ -134,7 +134,7 @@ class _Watched:
 
 def _differences(one: View, other: View) -> list[str]:
     """The fields in which two views differ."""
-    names = [field.name for field in fields(View) if field.name != "lookup"]
+    names = [field.name for field in fields(View) if field.name != "rules"]
     return [name for name in names if not np.array_equal(getattr(one, name), getattr(other, name))]
 
 

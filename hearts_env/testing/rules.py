@@ -8,7 +8,7 @@ import numpy as np
 
 from hearts_env.cards import NO_SEAT, NUM_CARDS, Bytes, cards_in, choose, count, parse_card
 from hearts_env.executor import available, using
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PLAY, State
@@ -39,7 +39,7 @@ def check_rules(rules: Rules | str, *, deals: int = 64, seed: int = 0) -> None:
         played = []
         for name in available():
             with using(name):
-                played.append((name, *_play(contract, lookup(game), deals, seed)))
+                played.append((name, *_play(contract, compiled_rules(game), deals, seed)))
         (first, state, seen), *others = played
         for other, theirs, their_seen in others:
             differ = [field.name for field in fields(State) if not _equal(state, theirs, field.name)]
@@ -56,7 +56,7 @@ def _check_text(contract: Contract, rules: Rules) -> None:
         contract.require(hash(again) == hash(rules), f"{words} is equal and has another hash")
 
 
-def _play(contract: Contract, game: Lookup, deals: int, seed: int) -> tuple[State, Bytes]:
+def _play(contract: Contract, game: CompiledRules, deals: int, seed: int) -> tuple[State, Bytes]:
     """The tables at the end of random deals, and an encoding of each from the middle of its deal."""
     chance = np.random.default_rng(seed)
     ids = chance.integers(2**62, size=deals, dtype=np.int64)
@@ -81,7 +81,7 @@ def _play(contract: Contract, game: Lookup, deals: int, seed: int) -> tuple[Stat
     return state, seen
 
 
-def _check_hands(contract: Contract, game: Lookup, hands: np.ndarray) -> None:
+def _check_hands(contract: Contract, game: CompiledRules, hands: np.ndarray) -> None:
     whole = np.bitwise_or.reduce(hands, axis=1)
     sizes = count(hands)
     contract.require(bool((sizes == game.hand_size).all()), f"hands have {sizes.min()} to {sizes.max()} cards")
@@ -96,7 +96,7 @@ def _check_hand_holds(contract: Contract, state: State, actions: np.ndarray) -> 
     contract.require(bool((actions[rows] & ~held == 0).all()), "a card is legal that is not in the hand")
 
 
-def _seen(contract: Contract, game: Lookup, state: State) -> Bytes:
+def _seen(contract: Contract, game: CompiledRules, state: State) -> Bytes:
     where, views = layout(game), view(game, state)
     seen = encode(where, views)
     contract.require(seen.shape == (len(state), where.size), f"encodings are {seen.shape}")
@@ -107,7 +107,7 @@ def _seen(contract: Contract, game: Lookup, state: State) -> Bytes:
     return seen
 
 
-def _check_points(contract: Contract, game: Lookup, state: State) -> None:
+def _check_points(contract: Contract, game: CompiledRules, state: State) -> None:
     """Where nobody has shot the moon, the points are those of the cards, and of seats without a trick."""
     rules = game.rules
     worth = np.zeros(NUM_CARDS, np.int64)

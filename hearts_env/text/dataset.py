@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import NO_CARD
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
@@ -81,16 +81,16 @@ def _columns(rules: Rules, numbered: list[tuple[int, Record]], pad: bool, order:
             raise DatasetError(f"record {number + 1}: {result}")
         if result.next is not None:
             raise DatasetError(f"record {number + 1}: the deal is not over, so what it returned is not known")
-    info, form = lookup(rules), layout(lookup(rules), pad=pad, order=order)
-    scripts = [script(info, one.deal_no, one.passes, one.plays, one.moon) for one in records]
+    compiled, form = compiled_rules(rules), layout(compiled_rules(rules), pad=pad, order=order)
+    scripts = [script(compiled, one.deal_no, one.passes, one.plays, one.moon) for one in records]
     actions = np.array(list(itertools.zip_longest(*scripts, fillvalue=NO_CARD)), np.int64)
-    state = State.empty(info, len(records))
+    state = State.empty(compiled, len(records))
     hands, totals = (np.array([getattr(one, name) for one in records], np.int64) for name in ("hands", "totals"))
-    deal(info, state, hands, deal_no=[one.deal_no for one in records], scores=totals)
+    deal(compiled, state, hands, deal_no=[one.deal_no for one in records], scores=totals)
     parts: list[Columns] = []
     for number, chosen in enumerate(actions):
         rows = np.flatnonzero(chosen != NO_CARD)
-        seen = view(info, state.take(rows))
+        seen = view(compiled, state.take(rows))
         parts.append(
             {
                 "row": rows,
@@ -101,7 +101,7 @@ def _columns(rules: Rules, numbered: list[tuple[int, Record]], pad: bool, order:
                 "decision": np.full(len(rows), number, np.uint8),
             }
         )
-        step(info, state, chosen)
+        step(compiled, state, chosen)
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     by_deal = np.argsort(joined["row"], kind="stable")
     joined = {name: array[by_deal] for name, array in joined.items()}
@@ -109,7 +109,7 @@ def _columns(rules: Rules, numbered: list[tuple[int, Record]], pad: bool, order:
     ids = np.array([NO_DEAL_ID if one.deal_id is None else one.deal_id for one in records], np.int64)
     return {
         **joined,
-        "return": payoff(info, state.points)[row, seat].astype(np.float32),
+        "return": payoff(compiled, state.points)[row, seat].astype(np.float32),
         "points": state.points[row, seat].astype(np.int32),
         "num_players": np.full(len(row), rules.num_players, np.uint8),
         "deal": numbers[row].astype(np.int64),

@@ -38,7 +38,7 @@ from hearts_env.cards import NOTHING as NOTHING
 from hearts_env.cards import SUIT_SIGNS as SUIT_SIGNS
 from hearts_env.cards import parse_hand as parse_hand
 from hearts_env.cards import show_suits as show_suits
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, pass_offset, shuffle, step
 from hearts_env.game.rulebook import after_pass, exchanged, giver, picked_by
 from hearts_env.game.rules import Rules
@@ -80,15 +80,15 @@ def show_deal(rules: Rules, deal_id: int) -> str:
     """
     if isinstance(deal_id, bool) or not isinstance(deal_id, int) or not 0 <= deal_id < 2**63:
         raise NotationError(f"deal id {deal_id!r:.40}: must be a whole number from 0 to 2**63 - 1")
-    info = lookup(rules)
-    hands = shuffle(info, [deal_id])[0].tolist()
-    labels = [f"seat {seat}" for seat in range(info.num_players)]
-    return "\n".join([f"deal {deal_id}, {rules.show()}", *hand_lines(info, hands, labels)])
+    compiled = compiled_rules(rules)
+    hands = shuffle(compiled, [deal_id])[0].tolist()
+    labels = [f"seat {seat}" for seat in range(compiled.num_players)]
+    return "\n".join([f"deal {deal_id}, {rules.show()}", *hand_lines(compiled, hands, labels)])
 
 
-def hand_lines(info: Lookup, hands: Sequence[int], labels: Sequence[str]) -> list[str]:
+def hand_lines(rules: CompiledRules, hands: Sequence[int], labels: Sequence[str]) -> list[str]:
     """Hands as dealt for people: label and suits in columns, then the dead cards if the rules have some."""
-    dead = info.deck & ~sum(hands)
+    dead = rules.deck & ~sum(hands)
     rows = [*zip(labels, hands, strict=True), *([("dead", dead)] if dead else [])]
     cells = [[show_suits(cards & suit, signs=True) for suit in SUIT_SETS] for _, cards in rows]
     cells = [["" if cell == NOTHING else cell for cell in row] for row in cells]
@@ -100,29 +100,29 @@ def hand_lines(info: Lookup, hands: Sequence[int], labels: Sequence[str]) -> lis
     ]
 
 
-def dealt_hands(info: Lookup, state: State) -> Sets:
+def dealt_hands(rules: CompiledRules, state: State) -> Sets:
     """The hands as they were dealt, before the pass; int64 [N, P]."""
-    offset = pass_offset(info, np.maximum(state.deal_no, 0))
+    offset = pass_offset(rules, np.maximum(state.deal_no, 0))
     passed = after_pass(state.phase, offset)[:, None]
-    givers = giver(info.num_players, np.arange(info.num_players), offset[:, None])
+    givers = giver(rules.num_players, np.arange(rules.num_players), offset[:, None])
     got = np.take_along_axis(state.picks, givers, axis=1) & passed
     # The pass backwards.
     dealt: Sets = exchanged(state.start, got, state.picks & passed)
     return dealt
 
 
-def check_hands(info: Lookup, hands: Sequence[int]) -> None:
+def check_hands(rules: CompiledRules, hands: Sequence[int]) -> None:
     """Raise NotationError unless these card sets, one a seat, are a deal of the pack."""
-    if len(hands) != info.num_players:
-        raise NotationError(f"there are {len(hands)} hands; the rules seat {info.num_players}")
+    if len(hands) != rules.num_players:
+        raise NotationError(f"there are {len(hands)} hands; the rules seat {rules.num_players}")
     seen = 0
     for seat, hand in enumerate(hands):
-        if hand & ~info.deck:
-            raise NotationError(f"seat {seat} holds {show_hand(hand & ~info.deck)}, not in the pack of these rules")
+        if hand & ~rules.deck:
+            raise NotationError(f"seat {seat} holds {show_hand(hand & ~rules.deck)}, not in the pack of these rules")
         if hand & seen:
             raise NotationError(f"seat {seat} holds {show_hand(hand & seen)}, which another seat holds too")
-        if hand.bit_count() != info.hand_size:
-            raise NotationError(f"seat {seat} holds {hand.bit_count()} cards; the rules deal {info.hand_size}")
+        if hand.bit_count() != rules.hand_size:
+            raise NotationError(f"seat {seat} holds {hand.bit_count()} cards; the rules deal {rules.hand_size}")
         seen |= hand
 
 
@@ -140,15 +140,15 @@ class Trail:
 
 
 def script(
-    info: Lookup, deal_no: int, picks: Sequence[Sequence[int]], plays: Sequence[int], moon: int | None
+    rules: CompiledRules, deal_no: int, picks: Sequence[Sequence[int]], plays: Sequence[int], moon: int | None
 ) -> list[int]:
     """The actions of one deal in order: the picks round the table, the plays, the moon choice.
 
     picks: the cards of each seat, or empty.  Raises NotationError where the numbers of picks cannot be: all pass
     `pass_count` cards before the first play, and in a pass under way no seat is ahead of its turn.
     """
-    seats = info.num_players
-    due = info.pass_count if pass_offset(info, np.array([deal_no]))[0] else 0
+    seats = rules.num_players
+    due = rules.pass_count if pass_offset(rules, np.array([deal_no]))[0] else 0
     counts = [len(cards) for cards in picks] or [0] * seats
     if due == 0 and any(counts):
         raise NotationError(f"seat {np.argmax(counts)} passes cards, but nobody passes in deal number {deal_no}")
@@ -160,7 +160,7 @@ def script(
     return [picks[seat][pick] for pick in range(due) for seat in range(seats) if pick < counts[seat]] + [*plays, *rest]
 
 
-def carry_out(info: Lookup, state: State, scripts: NDArray[np.integer]) -> Trail:
+def carry_out(rules: CompiledRules, state: State, scripts: NDArray[np.integer]) -> Trail:
     """Carry out a script of actions at each table as far as it is legal.  Changes `state`.
 
     scripts: [N, K] actions, NO_CARD behind the last.  A table stays as it is before its first illegal action.
@@ -175,7 +175,7 @@ def carry_out(info: Lookup, state: State, scripts: NDArray[np.integer]) -> Trail
     going = np.arange(tables)
     for place in range(length):
         actions = scripts[going, place].astype(np.int64)
-        allowed = legal(info, state)[going]
+        allowed = legal(rules, state)[going]
         fine = (actions != NO_CARD) & (bit(np.maximum(actions, 0)) & allowed != 0)
         going, actions = going[fine], actions[fine]
         if len(going) == 0:
@@ -185,20 +185,20 @@ def carry_out(info: Lookup, state: State, scripts: NDArray[np.integer]) -> Trail
         trail.legal[going, place] = allowed[fine]
         trail.done[going] += 1
         if len(going) == tables:
-            step(info, state, actions)
+            step(rules, state, actions)
         else:
             part = state.take(going)
-            step(info, part, actions)
+            step(rules, part, actions)
             state.put(going, part)
     return trail
 
 
-def refusal(info: Lookup, state: State, action: int, row: int = 0) -> str:
+def refusal(rules: CompiledRules, state: State, action: int, row: int = 0) -> str:
     """The sentence on an action that is not legal at a table: `illegal play KH by seat 2: legal are 3S QS`."""
     one = state.take(np.array([row]))
     if one.over[0]:
         return f"{ACTION_NAMES[action]} is one action too many: the deal is over"
-    legal_names = " ".join(names_in(legal(info, one)[0]))
+    legal_names = " ".join(names_in(legal(rules, one)[0]))
     phase = PHASE_NAMES[one.phase[0]]
     return f"illegal {phase} {ACTION_NAMES[action]} by seat {one.turn[0]}: legal are {legal_names}"
 
@@ -206,71 +206,71 @@ def refusal(info: Lookup, state: State, action: int, row: int = 0) -> str:
 # -- positions -------------------------------------------------------------------------------------------------------
 
 
-def show_position(info: Lookup, state: State, row: int = 0) -> str:
+def show_position(rules: CompiledRules, state: State, row: int = 0) -> str:
     """One table as a line of text that `parse_position` reads."""
     one = state.take(np.array([row]))
-    parts = [f"deal {one.deal_no[0]}", _numbers("scores", _scores_before(info, one))]
+    parts = [f"deal {one.deal_no[0]}", _numbers("scores", _scores_before(rules, one))]
     plays = [CARD_NAMES[card] for card in one.plays[0] if card != NO_CARD]
     if one.deal_no[0] >= 0:
-        parts.append(_by_seat("hands", dealt_hands(info, one)[0]))
+        parts.append(_by_seat("hands", dealt_hands(rules, one)[0]))
     if one.picks.any():
         parts.append(_by_seat("picks", one.picks[0]))
     if plays:
         parts.append(f"plays {' '.join(plays)}")
-    if info.rules.moon == "choice" and one.choice[0] != NO_CARD:
+    if rules.rules.moon == "choice" and one.choice[0] != NO_CARD:
         parts.append(f"moon {ACTION_NAMES[one.choice[0]]}")
     if one.key[0]:
         parts.append(f"key {one.key[0]}")
     return " | ".join(parts)
 
 
-def parse_position(info: Lookup, text: str) -> State:
+def parse_position(rules: CompiledRules, text: str) -> State:
     """The one table that a position describes, found by playing it out; what `show_position` wrote gives that again.
 
     Raises NotationError that says what is wrong and where, also for an illegal action.
     """
     sections = _sections(text)
     numbers = _parse_numbers("deal", sections["deal"], 1)
-    scores = _parse_numbers("scores", sections["scores"], info.num_players)
+    scores = _parse_numbers("scores", sections["scores"], rules.num_players)
     key = sections.get("key", "0")
     if not _KEY.fullmatch(key) or not -(2**63) <= int(key) < 2**63:
         raise NotationError(f"key {key!r:.40}: must be a whole number of 64 bits")
-    state = State.empty(info, 1)
+    state = State.empty(rules, 1)
     if numbers == [-1] and not sections.keys() & {"hands", "picks", "plays", "moon"}:
         state.scores[:], state.key[:] = scores, int(key)
         return state
     if numbers[0] < 0 or "hands" not in sections:
         raise NotationError(f"a position needs a deal number from 0 on, and hands: {text!r:.200}")
     try:
-        hands = _parse_seats(info, sections["hands"])
-        picks = [cards_in(cards) for cards in _parse_seats(info, sections.get("picks", ""))]
+        hands = _parse_seats(rules, sections["hands"])
+        picks = [cards_in(cards) for cards in _parse_seats(rules, sections.get("picks", ""))]
         plays = [parse_card(word) for word in sections.get("plays", "").split()]
         moon = parse_action(sections["moon"]) if "moon" in sections else None
     except CardError as error:
         raise NotationError(f"{error} (in the position {text!r:.200})") from None
-    check_hands(info, hands)
-    deal(info, state, np.array([hands]), deal_no=numbers, scores=[scores], key=int(key))
-    actions = script(info, numbers[0], picks, plays, moon)
-    done = int(carry_out(info, state, np.array([actions], np.int64)).done[0])
+    check_hands(rules, hands)
+    deal(rules, state, np.array([hands]), deal_no=numbers, scores=[scores], key=int(key))
+    actions = script(rules, numbers[0], picks, plays, moon)
+    done = int(carry_out(rules, state, np.array([actions], np.int64)).done[0])
     if done < len(actions):
-        raise NotationError(f"{refusal(info, state, actions[done])} in {show_position(info, state)}")
+        raise NotationError(f"{refusal(rules, state, actions[done])} in {show_position(rules, state)}")
     return state
 
 
-def _scores_before(info: Lookup, one: State) -> Ints:
+def _scores_before(rules: CompiledRules, one: State) -> Ints:
     """Scores before the deal, int64 [P], from which the deal that is over leads to the scores there are.
 
     A score that an exact hit of the target put back could have come from two; only moon="auto" can tell which.
     """
     before: Ints = (one.scores - one.points).astype(np.int64)
-    if one.phase[0] < DEAL_OVER or one.choice[0] == NO_CARD or info.rules.moon != "auto":
+    if one.phase[0] < DEAL_OVER or one.choice[0] == NO_CARD or rules.rules.moon != "auto":
         before = before[0]
         return before
-    back = info.rules.exact_reset
-    ways = [(0, info.rules.target - back) if back is not None and score == back else (0,) for score in one.scores[0]]
+    back = rules.rules.exact_reset
+    ways = [(0, rules.rules.target - back) if back is not None and score == back else (0,) for score in one.scores[0]]
     before = before + np.array(list(itertools.product(*ways)), np.int64)
     every = len(before)
-    chosen = automatic_choice(info, one.taken.repeat(every, 0), one.shooter.repeat(every).astype(np.int64), before)
+    chosen = automatic_choice(rules, one.taken.repeat(every, 0), one.shooter.repeat(every).astype(np.int64), before)
     fitting: Ints = before[np.argmax(chosen == one.choice[0])]
     return fitting
 
@@ -303,9 +303,9 @@ def _by_seat(name: str, sets: Sets) -> str:
     return f"{name} {' / '.join(map(show_suits, sets))}"
 
 
-def _parse_seats(info: Lookup, text: str) -> list[int]:
+def _parse_seats(rules: CompiledRules, text: str) -> list[int]:
     """One card set a seat; none at all where there is no text."""
     hands = [parse_hand(part) for part in text.split("/")] if text else []
-    if hands and len(hands) != info.num_players:
-        raise NotationError(f"{text!r:.200} lists {len(hands)} seats; the rules have {info.num_players}")
+    if hands and len(hands) != rules.num_players:
+        raise NotationError(f"{text!r:.200} lists {len(hands)} seats; the rules have {rules.num_players}")
     return hands

@@ -43,7 +43,7 @@ def card_words(card: int) -> str:
 
 def rules_text(view: View) -> str:
     """The rules of the game in a few sentences, for the head of a prompt."""
-    return paragraph(view.lookup.rules)
+    return paragraph(view.rules.rules)
 
 
 def show_view(view: View, row: int = 0) -> str:
@@ -70,7 +70,7 @@ def question(view: View, row: int = 0) -> str:
     if view.phase[row] == MOON:
         return f"You shot the moon. Answer add (to the others' scores) or subtract (from yours). Legal: {names}."
     if view.phase[row] == PASS:
-        done, due = int(view.picks[row]).bit_count(), view.lookup.pass_count
+        done, due = int(view.picks[row]).bit_count(), view.rules.pass_count
         to = _seat(int(view.offset[row]))
         return f"Choose card {done + 1} of {due} to pass to {to}. Answer with one card. Legal: {names}."
     return f"Which card do you play? Answer with one card. Legal: {names}."
@@ -86,7 +86,7 @@ def _standing(view: View, row: int) -> str:
 
     scores, points = listed(view.scores[row].tolist()), listed(view.points[row].tolist())
     return (
-        f"{view.lookup.num_players} players; seat +1 sits to your left. "
+        f"{view.rules.num_players} players; seat +1 sits to your left. "
         f"Deal number {view.deal_no[row] + 1} of the game. "
         f"Scores: {scores}. Points in this deal: {points}."
     )
@@ -98,14 +98,14 @@ def _passed(view: View, row: int) -> list[str]:
         return ["Nobody passes cards in this deal."]
     if view.phase[row] == PASS:
         return [f"You have chosen to pass so far: {' '.join(names_in(picks)) or 'nothing'}."]
-    giver = _seat(-offset % view.lookup.num_players)
+    giver = _seat(-offset % view.rules.num_players)
     got = " ".join(names_in(int(view.got[row])))
     return [f"You passed {' '.join(names_in(picks))} to {_seat(offset)}, and got {got} from {giver}."]
 
 
 def _history(view: View, row: int) -> list[str]:
     """A line a trick."""
-    seats, lines = view.lookup.num_players, []
+    seats, lines = view.rules.num_players, []
     players = view.players[row].tolist()
     plays = [int(card) for card in view.plays[row] if card != NO_CARD]
     for begin in range(0, len(plays), seats):

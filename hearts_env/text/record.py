@@ -21,7 +21,7 @@ from hearts_env.cards import (
     names_in,
     parse_card,
 )
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.rules import Rules, RulesError
 from hearts_env.match.tables import NO_DEAL_ID, Deals
 from hearts_env.text.notation import NotationError, check_hands, show_hand
@@ -103,7 +103,7 @@ class Record:
             "deal_no": self.deal_no,
             "totals": list(self.totals),
             "hands": [names_in(hand) for hand in self.hands],
-            "dead": names_in(lookup(self.rules).deck & ~sum(self.hands)),
+            "dead": names_in(compiled_rules(self.rules).deck & ~sum(self.hands)),
             "passes": [_names(cards) for cards in self.passes],
             "plays": _names(self.plays),
             "moon": None if self.moon is None else ACTION_NAMES[self.moon],
@@ -202,20 +202,20 @@ def _record(payload: Mapping[str, Any]) -> Record:
     if payload.get("format") != FORMAT:
         raise RecordError(f"format is {payload.get('format')!r:.60}, not {FORMAT!r}")
     rules = _rules(payload.get("rules", {}))
-    info = lookup(rules)
-    hands = _hands(info, payload)
+    compiled = compiled_rules(rules)
+    hands = _hands(compiled, payload)
     deal_id = payload.get("deal_id")
     return Record(
         rules=rules,
         hands=hands,
-        passes=_passes(info, payload.get("passes")),
+        passes=_passes(compiled, payload.get("passes")),
         plays=_cards("plays", _needed(payload, "plays"), indexed=True),
         moon=_moon(payload.get("moon")),
         deal_no=_whole("deal_no", payload.get("deal_no", 0), 0, MAX_NUMBER),
-        totals=_numbers(info, payload, "totals") or (0,) * info.num_players,
-        points=_numbers(info, payload, "points"),
-        scores=_numbers(info, payload, "scores"),
-        names=_seat_names(info, payload.get("names")),
+        totals=_numbers(compiled, payload, "totals") or (0,) * compiled.num_players,
+        points=_numbers(compiled, payload, "points"),
+        scores=_numbers(compiled, payload, "scores"),
+        names=_seat_names(compiled, payload.get("names")),
         deal_id=None if deal_id is None else _whole("deal_id", deal_id, 0, _LARGEST_INT),
         extra={key: value for key, value in payload.items() if key not in _KEYS},
     )
@@ -237,24 +237,24 @@ def _known_rules(text: str) -> Rules:
     return Rules.from_dict(json.loads(text))
 
 
-def _hands(info: Lookup, payload: Mapping[str, Any]) -> tuple[int, ...]:
-    lists = _per_seat(info, "hands", _needed(payload, "hands"))
+def _hands(rules: CompiledRules, payload: Mapping[str, Any]) -> tuple[int, ...]:
+    lists = _per_seat(rules, "hands", _needed(payload, "hands"))
     hands = tuple(card_set(_cards(f"hands of seat {seat}", cards)) for seat, cards in enumerate(lists))
     try:
-        check_hands(info, hands)
+        check_hands(rules, hands)
     except NotationError as error:
         raise RecordError(str(error)) from None
     dead = payload.get("dead")
-    undealt = info.deck & ~sum(hands)
+    undealt = rules.deck & ~sum(hands)
     if dead is not None and card_set(_cards("dead", dead)) != undealt:
         raise RecordError(f"dead is {dead!r:.80}, but the cards dealt to nobody are {show_hand(undealt)}")
     return hands
 
 
-def _passes(info: Lookup, value: Any) -> tuple[tuple[int, ...], ...]:
+def _passes(rules: CompiledRules, value: Any) -> tuple[tuple[int, ...], ...]:
     if value is None or value == []:
         return ()
-    lists = _per_seat(info, "passes", value)
+    lists = _per_seat(rules, "passes", value)
     passes = tuple(_cards(f"passes of seat {seat}", cards) for seat, cards in enumerate(lists))
     return passes if any(passes) else ()
 
@@ -267,17 +267,17 @@ def _moon(value: Any) -> int | None:
     return _CHOICES[value]
 
 
-def _numbers(info: Lookup, payload: Mapping[str, Any], key: str) -> tuple[int, ...] | None:
+def _numbers(rules: CompiledRules, payload: Mapping[str, Any], key: str) -> tuple[int, ...] | None:
     value = payload.get(key)
     if value is None:
         return None
-    return tuple(_whole(key, item, -MAX_SCORE, MAX_SCORE) for item in _per_seat(info, key, value))
+    return tuple(_whole(key, item, -MAX_SCORE, MAX_SCORE) for item in _per_seat(rules, key, value))
 
 
-def _seat_names(info: Lookup, value: Any) -> tuple[str, ...] | None:
+def _seat_names(rules: CompiledRules, value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
-    for name in _per_seat(info, "names", value):
+    for name in _per_seat(rules, "names", value):
         if not isinstance(name, str) or not name.isprintable() or len(name) > MAX_NAME:
             raise RecordError(f"names: {name!r:.60} is no printable text of at most {MAX_NAME} characters")
     return tuple(value)
@@ -289,9 +289,9 @@ def _needed(payload: Mapping[str, Any], key: str) -> Any:
     return payload[key]
 
 
-def _per_seat(info: Lookup, key: str, value: Any) -> Sequence[Any]:
-    if not isinstance(value, (list, tuple)) or len(value) != info.num_players:
-        raise RecordError(f"{key} must be a list of {info.num_players}, one a seat, not {value!r:.60}")
+def _per_seat(rules: CompiledRules, key: str, value: Any) -> Sequence[Any]:
+    if not isinstance(value, (list, tuple)) or len(value) != rules.num_players:
+        raise RecordError(f"{key} must be a list of {rules.num_players}, one a seat, not {value!r:.60}")
     return value
 
 

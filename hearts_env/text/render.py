@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from hearts_env.cards import NO_SEAT, names_in
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import legal
 from hearts_env.game.rulebook import absolute, relative
 from hearts_env.game.state import MOON, PASS, PHASE_NAMES, PLAY, State
@@ -22,19 +22,19 @@ _COLOURS = dict(zip(SUIT_SIGNS, ("32", "34", "31", "1"), strict=True))
 def show_view(seen: View, row: int = 0) -> str:
     """What one seat knows, a line a seat; of other hands their size, and the cards that the viewer passed to them."""
     hands = [_hand(seen, row, int(seen.hand[row]), int(seen.picks[row]))]
-    for seat in range(1, seen.lookup.num_players):
-        size = seen.lookup.hand_size - int(seen.played[row, seat]).bit_count()
+    for seat in range(1, seen.rules.num_players):
+        size = seen.rules.hand_size - int(seen.played[row, seat]).bit_count()
         known = int(seen.known[row, seat])
         hands.append(f"{size} cards" + (f", among them {show_suits(known, signs=True)}" if known else ""))
     return _show(seen, row, hands, int(seen.legal[row]))
 
 
-def show_state(lookup: Lookup, state: State, row: int = 0) -> str:
+def show_state(rules: CompiledRules, state: State, row: int = 0) -> str:
     """Everything at one table, all hands face up, a line a seat."""
     one = state.take(np.array([row]))
-    seen = view(lookup, one, [0])
+    seen = view(rules, one, [0])
     hands = [_hand(seen, 0, int(hand), int(picks)) for hand, picks in zip(one.hands[0], one.picks[0], strict=True)]
-    return _show(seen, 0, hands, int(legal(lookup, one)[0]))
+    return _show(seen, 0, hands, int(legal(rules, one)[0]))
 
 
 def coloured(text: str) -> str:
@@ -44,12 +44,12 @@ def coloured(text: str) -> str:
 
 def headline(seen: View, row: int = 0) -> str:
     """Where the game stands: `deal 0, pass left, trick 3 of 13, hearts broken`."""
-    lookup, phase = seen.lookup, int(seen.phase[row])
-    parts = [f"deal {seen.deal_no[row]}, {_offset(lookup.num_players, int(seen.offset[row]))}"]
+    rules, phase = seen.rules, int(seen.phase[row])
+    parts = [f"deal {seen.deal_no[row]}, {_offset(rules.num_players, int(seen.offset[row]))}"]
     if phase == PASS:
-        parts.append(f"pick {seen.count[row] // lookup.num_players + 1} of {lookup.pass_count}")
+        parts.append(f"pick {seen.count[row] // rules.num_players + 1} of {rules.pass_count}")
     elif phase == PLAY:
-        parts.append(f"trick {seen.trick_no[row] + 1} of {lookup.hand_size}")
+        parts.append(f"trick {seen.trick_no[row] + 1} of {rules.hand_size}")
     else:
         parts.append("moon choice" if phase == MOON else PHASE_NAMES[phase])
     if seen.broken[row]:
@@ -59,7 +59,7 @@ def headline(seen: View, row: int = 0) -> str:
 
 def _show(seen: View, row: int, hands: list[str], actions: int) -> str:
     """hands: the text of each, from the viewer on."""
-    seats, me, turn = seen.lookup.num_players, int(seen.seat[row]), int(seen.turn[row])
+    seats, me, turn = seen.rules.num_players, int(seen.seat[row]), int(seen.turn[row])
     lines = [headline(seen, row), "  seat score points trick hand"]
     for seat in range(seats):
         at = relative(seats, seat, me)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from hearts_env.cards import ACTION_NAMES, NO_CARD, NUM_RANKS, RANKS, bit, names_in
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, pass_offset
 from hearts_env.game.rulebook import receiver
 from hearts_env.game.rules import Rules
@@ -56,7 +56,7 @@ def replay_all(records: Sequence[Record], decisions: bool = False) -> list[Repla
     groups: dict[Rules, tuple[list[int], list[list[int]]]] = {}
     for place, record in enumerate(records):
         try:
-            actions = script(lookup(record.rules), record.deal_no, record.passes, record.plays, record.moon)
+            actions = script(compiled_rules(record.rules), record.deal_no, record.passes, record.plays, record.moon)
         except NotationError as error:
             results[place] = RecordError(str(error))
             continue
@@ -65,35 +65,35 @@ def replay_all(records: Sequence[Record], decisions: bool = False) -> list[Repla
         scripts.append(actions)
     for rules, (places, scripts) in groups.items():
         group = [records[place] for place in places]
-        results.update(zip(places, _replay_group(lookup(rules), group, scripts, decisions), strict=True))
+        results.update(zip(places, _replay_group(compiled_rules(rules), group, scripts, decisions), strict=True))
     return [results[place] for place in range(len(records))]
 
 
 def _replay_group(
-    info: Lookup, records: list[Record], scripts: list[list[int]], decisions: bool
+    rules: CompiledRules, records: list[Record], scripts: list[list[int]], decisions: bool
 ) -> list[Replay | RecordError]:
-    state = State.empty(info, len(records))
+    state = State.empty(rules, len(records))
     hands = np.array([record.hands for record in records], np.int64)
     totals = np.array([record.totals for record in records], np.int64)
-    deal(info, state, hands, deal_no=[record.deal_no for record in records], scores=totals)
+    deal(rules, state, hands, deal_no=[record.deal_no for record in records], scores=totals)
     longest = max(map(len, scripts))
     padded = np.array([actions + [NO_CARD] * (longest - len(actions)) for actions in scripts], np.int64)
-    trail = carry_out(info, state, padded.reshape(len(scripts), longest))
-    points = np.where(state.over[:, None], state.points, card_points(info, state.taken))
-    won = winners(info, state.scores.astype(np.int64)) & (state.phase == GAME_OVER)[:, None]
-    firsts = state.plays[:, :: info.num_players].astype(np.int64)
+    trail = carry_out(rules, state, padded.reshape(len(scripts), longest))
+    points = np.where(state.over[:, None], state.points, card_points(rules, state.taken))
+    won = winners(rules, state.scores.astype(np.int64)) & (state.phase == GAME_OVER)[:, None]
+    firsts = state.plays[:, :: rules.num_players].astype(np.int64)
     takers = np.argmax(state.taken[:, None] & bit(np.maximum(firsts, 0))[..., None] != 0, axis=2)
-    allowed = legal(info, state)
+    allowed = legal(rules, state)
     results: list[Replay | RecordError] = []
     for row, (record, actions) in enumerate(zip(records, scripts, strict=True)):
         if trail.done[row] < len(actions):
-            results.append(_error(info, state, row, record, actions, int(trail.done[row])))
+            results.append(_error(rules, state, row, record, actions, int(trail.done[row])))
             continue
         seat, phase = int(state.turn[row]), PHASE_NAMES[state.phase[row]]
         result = Replay(
             points=tuple(points[row].tolist()),
             scores=tuple(state.scores[row].tolist()),
-            tricks=tuple(takers[row, : len(record.plays) // info.num_players].tolist()),
+            tricks=tuple(takers[row, : len(record.plays) // rules.num_players].tolist()),
             broken=bool(state.broken[row]),
             over=bool(state.phase[row] == GAME_OVER),
             winners=tuple(np.flatnonzero(won[row]).tolist()),
@@ -104,13 +104,13 @@ def _replay_group(
     return results
 
 
-def _error(info: Lookup, state: State, row: int, record: Record, actions: list[int], done: int) -> RecordError:
+def _error(rules: CompiledRules, state: State, row: int, record: Record, actions: list[int], done: int) -> RecordError:
     """On the first action that is not legal."""
     at = done - (len(actions) - len(record.plays) - (record.moon is not None))
     if at == len(record.plays):
         choice = ACTION_NAMES[actions[done]]
         return RecordError(f"moon is {choice!r}, but no shooter had a choice to make: it must be null")
-    return RecordError(refusal(info, state, actions[done], row), at if at >= 0 else None)
+    return RecordError(refusal(rules, state, actions[done], row), at if at >= 0 else None)
 
 
 def _disagreement(record: Record, result: Replay) -> RecordError | None:
@@ -199,14 +199,14 @@ def _answer(number: int, result: Replay, decisions: bool) -> dict[str, Any]:
 def show(record: Record) -> str:
     """A record for people, trick by trick.  Raises RecordError where it is wrong."""
     result = replay(record)
-    info = lookup(record.rules)
-    seats = [f"seat {seat}" for seat in range(info.num_players)]
-    names = record.names or ("",) * info.num_players
+    rules = compiled_rules(record.rules)
+    seats = [f"seat {seat}" for seat in range(rules.num_players)]
+    names = record.names or ("",) * rules.num_players
     labels = [f"{seat} {name}".rstrip() for seat, name in zip(seats, names, strict=True)]
     title = "a deal" if record.deal_id is None else f"deal {record.deal_id}"
     lines = [f"{title}, number {record.deal_no} of its game, {record.rules.show()}"]
-    lines += ["", *hand_lines(info, record.hands, labels), "", *_pass_lines(info, record, seats)]
-    lines += [*_trick_lines(info, record, result, seats), ""]
+    lines += ["", *hand_lines(rules, record.hands, labels), "", *_pass_lines(rules, record, seats)]
+    lines += [*_trick_lines(rules, record, result, seats), ""]
     if record.moon is not None:
         lines.append(f"moon    {ACTION_NAMES[record.moon]}")
     lines += [_columns("points", result.points), _columns("scores", result.scores)]
@@ -218,11 +218,11 @@ def show(record: Record) -> str:
     return "\n".join(lines)
 
 
-def _pass_lines(info: Lookup, record: Record, seats: list[str]) -> list[str]:
-    offset = int(pass_offset(info, np.array([record.deal_no]))[0])
+def _pass_lines(rules: CompiledRules, record: Record, seats: list[str]) -> list[str]:
+    offset = int(pass_offset(rules, np.array([record.deal_no]))[0])
     if not record.passes:
         return ["no pass", ""] if offset == 0 else []
-    to = [seats[receiver(info.num_players, seat, offset)] for seat in range(info.num_players)]
+    to = [seats[receiver(rules.num_players, seat, offset)] for seat in range(rules.num_players)]
     lines = [
         f"{seats[seat]} passes {' '.join(map(_card, sorted(cards)))} to {to[seat]}"
         for seat, cards in enumerate(record.passes)
@@ -231,20 +231,20 @@ def _pass_lines(info: Lookup, record: Record, seats: list[str]) -> list[str]:
     return [*lines, ""]
 
 
-def _trick_lines(info: Lookup, record: Record, result: Replay, seats: list[str]) -> list[str]:
+def _trick_lines(rules: CompiledRules, record: Record, result: Replay, seats: list[str]) -> list[str]:
     """A line a trick: `>` marks the leader's card, `*` the winner's; then the points of the cards."""
     lines = ["trick   " + "".join(seat.ljust(8) for seat in seats) + "points"]
     players = [seat for seat, phase, _, _ in result.decisions if phase == "play"]
-    for begin in range(0, len(record.plays), info.num_players):
-        cards = record.plays[begin : begin + info.num_players]
-        number = begin // info.num_players
+    for begin in range(0, len(record.plays), rules.num_players):
+        cards = record.plays[begin : begin + rules.num_players]
+        number = begin // rules.num_players
         winner = result.tricks[number] if number < len(result.tricks) else None
         cells = {}
         for player, card in zip(players[begin:], cards, strict=False):
             lead = ">" if player == players[begin] else " "
             cells[player] = f"{lead}{_card(card)}{'*' if player == winner else ''}"
-        points = int(card_points(info, bit(np.array(cards))).sum())
-        row = "".join(cells.get(seat, "").ljust(8) for seat in range(info.num_players))
+        points = int(card_points(rules, bit(np.array(cards))).sum())
+        row = "".join(cells.get(seat, "").ljust(8) for seat in range(rules.num_players))
         lines.append(f"{number + 1:5}   {row}{points or ''}".rstrip())
     return lines
 

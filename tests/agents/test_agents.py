@@ -14,7 +14,7 @@ from hearts_agents import AGENTS, AgentError, make
 from hearts_agents.explain import explain
 from hearts_agents.search.agent import SearchAgent
 from hearts_env.cards import bit, card_set, cards_in
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS, State
@@ -86,11 +86,11 @@ def test_an_agent_plays_only_legal_actions_from_hands_of_nothing_but_hearts_and_
         players.add(pair.rules.num_players)
         while not pair.state.over.all():
             rows = np.flatnonzero(~pair.state.over)
-            seen = view(pair.lookup, pair.state).take(rows)
+            seen = view(pair.compiled, pair.state).take(rows)
             chosen = np.zeros(len(pair.state), np.int64)
             chosen[rows] = agent.act(seen)
             check_actions(seen, chosen[rows], name)
-            step(pair.lookup, pair.state, chosen)
+            step(pair.compiled, pair.state, chosen)
     assert players == set(range(2, 8))
 
 
@@ -110,18 +110,18 @@ def test_an_agent_keeps_the_contract(name: str, variant: str) -> None:
 @pytest.mark.parametrize("variant", ["standard", "two_player", "omnibus", "partnership", "six"])
 def test_an_agent_acts_the_same_whatever_the_hidden_cards(name: str, variant: str) -> None:
     rules = Rules.parse(variant)
-    info, rng = lookup(rules), np.random.default_rng(1)
+    compiled, rng = compiled_rules(rules), np.random.default_rng(1)
     state = dealt(rules, np.arange(4))
     while not state.over.all():
         rows = np.flatnonzero(~state.over)
-        seen = view(info, state).take(rows)
+        seen = view(compiled, state).take(rows)
         if rng.random() < 0.15:
-            blind = view(info, redealt(state, rng)).take(rows)
+            blind = view(compiled, redealt(state, rng)).take(rows)
             assert same(seen, blind)
             assert np.array_equal(agent_of(name).act(blind), agent_of(name).act(seen))
         chosen = np.zeros(len(state), np.int64)
         chosen[rows] = make("random").act(seen)
-        step(info, state, chosen)
+        step(compiled, state, chosen)
 
 
 def process_generators() -> list[object]:
@@ -132,10 +132,10 @@ def process_generators() -> list[object]:
 def halfway(variant: str, tables: int) -> View:
     """Views of the play phase, some cards into a deal by rule."""
     rules = Rules.parse(variant)
-    info, state = lookup(rules), dealt(rules, np.arange(tables) * len(rules.pass_cycle))
-    for _ in range(info.num_players * (info.pass_count + 3) + 1):
-        step(info, state, make("rule").act(view(info, state)))
-    return view(info, state)
+    compiled, state = compiled_rules(rules), dealt(rules, np.arange(tables) * len(rules.pass_cycle))
+    for _ in range(compiled.num_players * (compiled.pass_count + 3) + 1):
+        step(compiled, state, make("rule").act(view(compiled, state)))
+    return view(compiled, state)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -174,7 +174,7 @@ def test_what_an_agent_draws_from_is_legal_and_what_it_explains_is_what_it_does(
         legal = seen.legal[:, None] & bit(np.arange(table.shape[1]))
         assert (table[legal == 0] == 0).all()
         assert table.sum(axis=1) == pytest.approx(1)
-    passing = view(lookup(Rules()), dealt(Rules(), np.array([0, 4])))
+    passing = view(compiled_rules(Rules()), dealt(Rules(), np.array([0, 4])))
     assert (passing.phase == PASS).all()
     for row, found in enumerate(explain(agent_of(name), passing)):
         (picks,) = (each.actions for each in found if each.chosen)

@@ -16,7 +16,7 @@ from hearts_agents.net.weights import NetError, NetSpec  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import bit, members  # noqa: E402
 from hearts_env.executor import EXECUTORS, Executor, available, using  # noqa: E402
-from hearts_env.game.compiled_rules import lookup  # noqa: E402
+from hearts_env.game.compiled_rules import compiled_rules  # noqa: E402
 from hearts_env.game.engine import deal, shuffle  # noqa: E402
 from hearts_env.game.state import State  # noqa: E402
 from hearts_env.game.view import View, view  # noqa: E402
@@ -35,10 +35,10 @@ def agent_of(net: HeartsNet) -> NetAgent:
 
 
 def first_views(rules: Rules, tables: int = 64) -> View:
-    info = lookup(rules)
-    state = State.empty(info, tables)
-    deal(info, state, shuffle(info, np.arange(tables)), key=np.arange(tables))
-    return view(info, state)
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, tables)
+    deal(compiled, state, shuffle(compiled, np.arange(tables)), key=np.arange(tables))
+    return view(compiled, state)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_numpy_and_torch_give_the_same_outputs(executor: Executor, rules: str, p
     if executor not in available():
         pytest.skip("the compiled executor needs numba, from the extra fast")
     seen = first_views(Rules.parse(rules))
-    torch_net = HeartsNet.fresh(NetSpec(rules=seen.lookup.rules, pad=pad, width=32, blocks=2), seed=1)
+    torch_net = HeartsNet.fresh(NetSpec(rules=seen.rules.rules, pad=pad, width=32, blocks=2), seed=1)
     with torch.no_grad():
         for parameter in torch_net.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
@@ -119,7 +119,7 @@ def test_the_shapes_of_a_file_are_those_of_the_network_in_torch() -> None:
 def test_illegal_actions_have_no_probability() -> None:
     seen = first_views(Rules())
     net = HeartsNet.fresh(small(), seed=0)
-    logits, values = net(torch.from_numpy(encode(layout(seen.lookup), seen)))
+    logits, values = net(torch.from_numpy(encode(layout(seen.rules), seen)))
     chances = logits.softmax(1).detach().numpy()
     legal = (seen.legal[:, None] >> np.arange(chances.shape[1]) & 1).astype(bool)
     assert (chances[~legal] == 0).all()

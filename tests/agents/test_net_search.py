@@ -19,7 +19,7 @@ from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.rollouts import LEAF_TRICKS, RolloutPolicies, outcomes, roll_out
 from hearts_env.cards import cards_in, count
 from hearts_env.executor import use_threads
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
@@ -27,7 +27,7 @@ from hearts_env.game.state import PASS, State
 from hearts_env.game.view import View, view
 from hearts_env.match.agent import Agent
 
-INFO = lookup(Rules())
+INFO = compiled_rules(Rules())
 
 
 def net() -> NetAgent:

@@ -32,7 +32,7 @@ from hearts_agents.external.protocol import (
 )
 from hearts_agents.external.server import Answerer, converse
 from hearts_env.cards import NUM_ACTIONS
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.view import View
 from hearts_env.match.play_match import play
@@ -57,8 +57,8 @@ class Mirror:
 
     def act(self, view: View):
         lines = request_lines(view, self.seen)
-        requests = [parse_request(view.lookup, loaded(line)) for line in lines]
-        again = view_of(view.lookup, requests)
+        requests = [parse_request(view.rules, loaded(line)) for line in lines]
+        again = view_of(view.rules, requests)
         assert [request.id for request in requests] == list(range(self.seen, self.seen + len(view)))
         for field in fields(View)[1:]:
             if field.name != "table_key":
@@ -99,7 +99,7 @@ class Through:
     def act(self, view: View):
         if self._answerer is None:
             self._answerer = Answerer(make(self.name))
-            assert parse_welcome(self._answerer.answers([hello_line(view.lookup.rules)])) == self.name
+            assert parse_welcome(self._answerer.answers([hello_line(view.rules.rules)])) == self.name
         lines = request_lines(view, 100)
         answers = self._answerer.answers(lines[::-1]).splitlines()
         actions = dict(map(parse_answer, answers))
@@ -145,8 +145,8 @@ REQUEST = {
 
 
 def view_from(request: dict) -> View:
-    info = lookup(RULES)
-    return view_of(info, [parse_request(info, request)])
+    rules = compiled_rules(RULES)
+    return view_of(rules, [parse_request(rules, request)])
 
 
 def test_a_request_of_any_origin_is_read() -> None:

@@ -22,7 +22,7 @@ from hearts_env.cards import (
     cards_in,
     parse_card,
 )
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
@@ -52,16 +52,16 @@ def position(
     taken: cards that seats have captured, all of them out of the way; what is left is in the other hands.  passed:
     cards that seat 0 has passed to seat `offset`, which still holds them.
     """
-    info = lookup(rules or Rules())
-    seats = info.num_players
-    state = State.empty(info, 1)
+    compiled = compiled_rules(rules or Rules())
+    seats = compiled.num_players
+    state = State.empty(compiled, 1)
     on_table = [parse_card(name) for name in trick.split()]
     gone = {seat: card(text) for seat, text in (taken or {}).items()}
     state.hands[0, 0] = card(hand)
     size = len(hand.split())
-    hidden = cards_in(info.deck & ~card(hand) & ~card(trick) & ~card(passed) & ~sum(gone.values()))
+    hidden = cards_in(compiled.deck & ~card(hand) & ~card(trick) & ~card(passed) & ~sum(gone.values()))
     state.picks[0, 0] = card(passed)
-    state.deal_no[:] = list(info.rules.pass_cycle).index(offset)
+    state.deal_no[:] = list(compiled.rules.pass_cycle).index(offset)
     for seat in range(1, seats):
         kept = card(passed) if seat == offset else 0
         held = size - (seat >= seats - len(on_table)) - kept.bit_count()
@@ -73,14 +73,14 @@ def position(
         state.start[0, seat] |= cards
         state.taken[0, seat] = cards
     state.phase[:], state.turn[:], state.broken[:] = PLAY, (seats - len(on_table)) % seats, broken
-    state.count[:] = (info.hand_size - size) * seats
-    state.leaders[0, info.hand_size - size] = state.turn[0]
+    state.count[:] = (compiled.hand_size - size) * seats
+    state.leaders[0, compiled.hand_size - size] = state.turn[0]
     for played in on_table:
         seat = state.turn[0]
         state.hands[0, seat] |= 1 << played
         state.start[0, seat] |= 1 << played
-        step(info, state, np.array([played]))
-    return view(info, state, [0])
+        step(compiled, state, np.array([played]))
+    return view(compiled, state, [0])
 
 
 def choice(seen: View) -> str:
@@ -90,17 +90,17 @@ def choice(seen: View) -> str:
 
 
 def picks(hand: str, offset: int = 1, rules: Rules | None = None) -> set[str]:
-    info = lookup(rules or Rules())
-    state = State.empty(info, 1)
-    hands = np.zeros((1, info.num_players), np.int64)
+    compiled = compiled_rules(rules or Rules())
+    state = State.empty(compiled, 1)
+    hands = np.zeros((1, compiled.num_players), np.int64)
     hands[0, 0] = card(hand)
-    hidden = cards_in(info.deck & ~card(hand))
-    for seat in range(1, info.num_players):
-        hands[0, seat] = card_set(hidden[(seat - 1) :: info.num_players - 1][: info.hand_size])
-    deal(info, state, hands, deal_no=list(info.rules.pass_cycle).index(offset))
-    for _ in range(info.pass_count):
+    hidden = cards_in(compiled.deck & ~card(hand))
+    for seat in range(1, compiled.num_players):
+        hands[0, seat] = card_set(hidden[(seat - 1) :: compiled.num_players - 1][: compiled.hand_size])
+    deal(compiled, state, hands, deal_no=list(compiled.rules.pass_cycle).index(offset))
+    for _ in range(compiled.pass_count):
         state.turn[:] = 0
-        step(info, state, make("rule").act(view(info, state)))
+        step(compiled, state, make("rule").act(view(compiled, state)))
     return {CARD_NAMES[c] for c in cards_in(state.picks[0, 0])}
 
 
@@ -188,19 +188,19 @@ def test_rule_does_not_dump_the_queen_on_its_partner() -> None:
     [((0, 0, 0, 0), ADD), ((90, 80, 70, 60), SUBTRACT), ((20, 80, 70, 60), ADD)],
 )
 def test_rule_adds_to_the_others_unless_that_ends_a_game_it_would_lose(scores: list[int], expected: int) -> None:
-    info = lookup(Rules())
-    state = State.empty(info, 1)
+    rules = compiled_rules(Rules())
+    state = State.empty(rules, 1)
     state.phase[:], state.turn[:], state.shooter[:] = MOON, 2, 2
     state.taken[0, 2] = HEARTS | QS_SET
     state.scores[0] = np.roll(scores, 2)
-    assert make("rule").act(view(info, state))[0] == expected
+    assert make("rule").act(view(rules, state))[0] == expected
 
 
 def test_rule_beats_three_random_agents_by_far() -> None:
     ids = np.arange(200)
     seats = np.array([np.roll([0, 1, 1, 1], turn) for turn in range(4)])
     result = play(Rules(), [make("rule"), make("random")], np.repeat(seats, len(ids), axis=0), np.tile(ids, 4))
-    gain = payoff(lookup(Rules()), result.points)[result.lineup == 0].mean()
+    gain = payoff(compiled_rules(Rules()), result.points)[result.lineup == 0].mean()
     assert gain > 5.5
 
 

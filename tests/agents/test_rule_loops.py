@@ -10,7 +10,7 @@ import pytest
 from hearts_agents.rule.agent import RuleAgent
 from hearts_agents.rule.weights import Weights, limits
 from hearts_env.executor import Executor, using
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, single_deal_no, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import State
@@ -31,20 +31,20 @@ SEEDS = 25
 
 
 def dealt(rules: Rules, tables: int) -> State:
-    info, ids = lookup(rules), np.arange(tables)
-    state = State.empty(info, tables)
+    compiled, ids = compiled_rules(rules), np.arange(tables)
+    state = State.empty(compiled, tables)
     scores = (ids[:, None] * 7 + np.arange(rules.num_players) * 11) % rules.target
-    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), scores=scores, key=ids)
+    deal(compiled, state, shuffle(compiled, ids), deal_no=single_deal_no(compiled, ids), scores=scores, key=ids)
     return state
 
 
 def by_views(rules: Rules, executor: Executor, weights: Weights | None = None) -> tuple[State, int]:
     """The deals played with `act` alone, and how many actions that took."""
-    info, state, made = lookup(rules), dealt(rules, SEEDS), 0
+    compiled, state, made = compiled_rules(rules), dealt(rules, SEEDS), 0
     with using(executor):
         while len(rows := np.flatnonzero(~state.over)):
             part = state.take(rows)
-            step(info, part, RuleAgent(weights).act(view(info, part)))
+            step(compiled, part, RuleAgent(weights).act(view(compiled, part)))
             state.put(rows, part)
             made += len(rows)
     return state, made
@@ -53,7 +53,7 @@ def by_views(rules: Rules, executor: Executor, weights: Weights | None = None) -
 def in_one_loop(rules: Rules) -> tuple[State, int]:
     state = dealt(rules, SEEDS)
     with using("compiled"):
-        return state, RuleAgent().play_on(lookup(rules), state, np.ones(state.hands.shape, np.bool_))
+        return state, RuleAgent().play_on(compiled_rules(rules), state, np.ones(state.hands.shape, np.bool_))
 
 
 def same(first: State, second: State) -> bool:
@@ -88,6 +88,6 @@ def test_rule_plays_on_for_its_own_seats_only() -> None:
     rules = Rules()
     state = dealt(rules, SEEDS)
     seats = np.tile([True, False, True, True], (SEEDS, 1))
-    made = RuleAgent().play_on(lookup(rules), state, seats)
+    made = RuleAgent().play_on(compiled_rules(rules), state, seats)
     assert (state.turn == 1).all()
     assert made == (state.count * (state.phase == 0)).sum() + (state.count * (state.phase == 1)).sum()

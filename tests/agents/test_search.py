@@ -13,7 +13,7 @@ from hearts_agents.search.candidates import CandidateActions, kinds
 from hearts_agents.search.rollouts import RolloutPolicies, outcomes, roll_out
 from hearts_env.cards import CARD_NAMES, NUM_ACTIONS, card_set, cards_in, parse_card
 from hearts_env.executor import use_threads, using
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import legal, step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
@@ -29,12 +29,12 @@ QUICK = "search:6"
 
 def test_search_chooses_the_same_in_threads_and_under_both_executors(threads: None) -> None:
     pytest.importorskip("numba")
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     state = dealt(Rules(), np.arange(8))
     for count in (0, 18):
         for _ in range(count):
-            step(info, state, RuleAgent().act(view(info, state)))
-        seen = view(info, state)
+            step(rules, state, RuleAgent().act(view(rules, state)))
+        seen = view(rules, state)
         use_threads(1)
         alone = make("search:16").act(seen)
         use_threads(3)
@@ -46,26 +46,26 @@ def test_search_chooses_the_same_in_threads_and_under_both_executors(threads: No
 
 
 def test_all_picks_of_a_pass_are_one_plan_and_need_no_memory() -> None:
-    info, agent = lookup(Rules()), SearchAgent(16)
+    rules, agent = compiled_rules(Rules()), SearchAgent(16)
     state = dealt(Rules(), np.array([4, 5, 6]))
-    plan = [agent.explain(one) for one in (view(info, state.take([row])) for row in range(3))]
+    plan = [agent.explain(one) for one in (view(rules, state.take([row])) for row in range(3))]
     while (state.phase == PASS).all():
-        seen = view(info, state)
+        seen = view(rules, state)
         actions = SearchAgent(16).act(seen)  # a fresh one at every pick
         for row in np.flatnonzero(seen.seat == 0):
             chosen = next(each for each in plan[row][0] if each.chosen)
             assert actions[row] in chosen.actions
-        step(info, state, actions)
+        step(rules, state, actions)
 
 
 def test_after_picks_that_were_not_its_own_the_pass_goes_on() -> None:
-    info, state = lookup(Rules()), dealt(Rules(), np.array([4]))
+    rules, state = compiled_rules(Rules()), dealt(Rules(), np.array([4]))
     for _ in range(12):
-        lowest = legal(info, state) & -legal(info, state)
+        lowest = legal(rules, state) & -legal(rules, state)
         actions = np.bitwise_count(lowest - 1).astype(np.int64)
-        seen = view(info, state)
+        seen = view(rules, state)
         check_actions(seen, make(QUICK).act(seen), QUICK)
-        step(info, state, actions)
+        step(rules, state, actions)
 
 
 def test_cards_are_of_one_kind_where_nobody_else_can_play_between_them() -> None:
@@ -87,17 +87,17 @@ def test_cards_are_of_one_kind_where_nobody_else_can_play_between_them() -> None
 
 def test_play_outs_of_the_base_policy_are_the_games_it_plays() -> None:
     """A line of what the rule agent would do anyway, in the true state, ends as its own game does."""
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     state = dealt(Rules(), np.arange(40))
     for count in (0, 25, 30):
         for _ in range(count):
-            step(info, state, RuleAgent().act(view(info, state)))
-        seen, end, tried = view(info, state), state.copy(), state.copy()
-        RuleAgent().play_on(info, end, np.ones(end.hands.shape, np.bool_))
+            step(rules, state, RuleAgent().act(view(rules, state)))
+        seen, end, tried = view(rules, state), state.copy(), state.copy()
+        RuleAgent().play_on(rules, end, np.ones(end.hands.shape, np.bool_))
         if count:
             policies = RolloutPolicies.of(RuleAgent())
             actions = RuleAgent().act(seen)[:, None]
-            roll_out(info, tried, seen.seat, actions, np.zeros(40, np.bool_), policies)
+            roll_out(rules, tried, seen.seat, actions, np.zeros(40, np.bool_), policies)
             assert np.array_equal(tried.points, end.points)
 
 
@@ -106,44 +106,44 @@ def test_the_compiled_play_outs_end_as_those_that_step_through_the_deal(variant:
     """Candidates at random times of random deals, for the moon and not, in worlds that fit."""
     pytest.importorskip("numba")
     rules = Rules.parse(variant)
-    info, policies = lookup(rules), RolloutPolicies.of(RuleAgent())
+    compiled, policies = compiled_rules(rules), RolloutPolicies.of(RuleAgent())
     state = dealt(rules, np.arange(6) * len(rules.pass_cycle))
     line = np.repeat(np.arange(12), 3)
     world = line // 2 * 3 + np.tile(np.arange(3), 12)
     for count in range(1000):
-        seen = view(info, state)
+        seen = view(compiled, state)
         if state.over.any():
             break
         if count % 13 == 0:
             passing = bool((seen.phase == PASS).all())
-            picks = [cards_in(int(hand))[-info.pass_count :] for hand in seen.hand]
+            picks = [cards_in(int(hand))[-compiled.pass_count :] for hand in seen.hand]
             actions = np.array(picks) if passing else policies.base.act(seen)[:, None]
             moon = np.tile([False, True], 6)
             candidates = CandidateActions(np.repeat(np.arange(6), 2), np.repeat(actions, 2, axis=0), moon, ~moon)
-            asked = (info, policies, worlds(seen, 3), world, seen.seat[line // 2], candidates, line)
+            asked = (compiled, policies, worlds(seen, 3), world, seen.seat[line // 2], candidates, line)
             quick = outcomes(*asked)
             with using("numpy"):
                 assert np.array_equal(outcomes(*asked), quick)
-        step(info, state, make("random:2").act(seen))
+        step(compiled, state, make("random:2").act(seen))
 
 
 def test_a_candidates_payoff_is_the_mean_over_the_worlds() -> None:
     """Worked out a second time, world by world."""
-    info, agent = lookup(Rules()), SearchAgent(16)
+    rules, agent = compiled_rules(Rules()), SearchAgent(16)
     state = dealt(Rules(), np.array([11]))
     for _ in range(12 + 22):
-        step(info, state, RuleAgent().act(view(info, state)))
-    seen = view(info, state)
+        step(rules, state, RuleAgent().act(view(rules, state)))
+    seen = view(rules, state)
     (found,) = agent.explain(seen)
     drawn = worlds(seen, 16)
     for each in [each for each in found if not each.moon]:
         total = 0.0
         for world in range(16):
             one = drawn.take([world])
-            step(info, one, np.array(each.actions))
+            step(rules, one, np.array(each.actions))
             while not one.over.all():
-                step(info, one, RuleAgent().act(view(info, one)))
-            total += float(payoff(info, one.points)[0, seen.seat[0]])
+                step(rules, one, RuleAgent().act(view(rules, one)))
+            total += float(payoff(rules, one.points)[0, seen.seat[0]])
         assert each.payoff == pytest.approx(total / 16)
         assert each.worlds == 16
 
@@ -153,7 +153,7 @@ def test_search_beats_the_rule_agent() -> None:
     rules, ids = Rules(), np.repeat(np.arange(40) + 77_000, 2)
     lineup = np.tile([[0, 1, 0, 1], [1, 0, 1, 0]], (40, 1))
     result = play(rules, [SearchAgent(16), RuleAgent()], lineup, ids)
-    gains = payoff(lookup(rules), result.points)[lineup == 0]
+    gains = payoff(compiled_rules(rules), result.points)[lineup == 0]
     assert gains.mean() > 0.5
 
 
@@ -169,20 +169,20 @@ def test_search_is_made_by_name_with_a_number_of_worlds_or_a_time() -> None:
 
 
 def test_a_search_by_time_ends_in_about_its_time_and_gives_legal_actions() -> None:
-    info, state = lookup(Rules()), dealt(Rules(), np.arange(16))
+    rules, state = compiled_rules(Rules()), dealt(Rules(), np.arange(16))
     agent = make("search:2ms")
     for _ in range(20):
-        seen = view(info, state)
+        seen = view(rules, state)
         actions = agent.act(seen)
         check_actions(seen, actions, agent.name)
-        step(info, state, actions)
+        step(rules, state, actions)
 
 
 def test_what_explains_a_decision_is_what_is_played() -> None:
-    info, state, agent = lookup(Rules()), dealt(Rules(), np.arange(6)), make("search:12")
+    rules, state, agent = compiled_rules(Rules()), dealt(Rules(), np.arange(6)), make("search:12")
     assert isinstance(agent, SearchAgent)
     while not state.over.all():
-        seen = view(info, state)
+        seen = view(rules, state)
         actions = agent.act(seen)
         if state.count[0] % 9 == 0:
             for row, found in enumerate(agent.explain(seen)):
@@ -192,7 +192,7 @@ def test_what_explains_a_decision_is_what_is_played() -> None:
                     assert found[0].gain == 0
                     kinds_of = {each.actions[0] for each in found if not each.moon}
                     assert kinds_of <= set(cards_in(int(seen.legal[row])))
-        step(info, state, actions)
+        step(rules, state, actions)
 
 
 POSITIONS = (
@@ -249,6 +249,6 @@ POSITIONS = (
 
 @pytest.mark.parametrize(("text", "best"), POSITIONS)
 def test_search_finds_the_card(text: str, best: str) -> None:
-    info = lookup(Rules())
-    seen = view(info, parse_position(info, text))
+    rules = compiled_rules(Rules())
+    seen = view(rules, parse_position(rules, text))
     assert CARD_NAMES[make("search:32").act(seen)[0]] == best

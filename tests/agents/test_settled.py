@@ -16,7 +16,7 @@ from hearts_agents.settled.patterns import PATTERNS, dominated_choices
 from hearts_agents.win_chance import payoff_at
 from hearts_env.cards import Ints, Sets, bit, choose, names_in
 from hearts_env.executor import EXECUTORS, Executor, available, using
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
@@ -37,8 +37,8 @@ PROOFS = [name for name, pattern in PATTERNS.items() if pattern.grounds == "proo
 
 
 def seen(example: dict[str, Any]) -> View:
-    info = lookup(Rules.parse(example["rules"]))
-    return view(info, parse_position(info, example["position"]))
+    rules = compiled_rules(Rules.parse(example["rules"]))
+    return view(rules, parse_position(rules, example["position"]))
 
 
 def names(actions: Ints | Sets) -> list[str]:
@@ -119,16 +119,16 @@ def test_points_that_end_a_lost_game_go_elsewhere() -> None:
 
 def positions(rules: Rules, tables: int, seed: int, scores: bool) -> list[View]:
     """All decisions of some deals of random play, from the middle of a game if `scores`."""
-    info, rng = lookup(rules), np.random.default_rng(seed)
-    state, found = State.empty(info, tables), []
-    before = rng.integers(0, max(rules.target // (2 if info.teams else 1) - 1, 1), (tables, info.num_players))
+    compiled, rng = compiled_rules(rules), np.random.default_rng(seed)
+    state, found = State.empty(compiled, tables), []
+    before = rng.integers(0, max(rules.target // (2 if compiled.teams else 1) - 1, 1), (tables, compiled.num_players))
     ids = rng.integers(1 << 40, size=tables)
-    deal(info, state, shuffle(info, ids), deal_no=ids % 4, key=ids, scores=before * scores)
+    deal(compiled, state, shuffle(compiled, ids), deal_no=ids % 4, key=ids, scores=before * scores)
     while not state.over.all():
         rows = np.flatnonzero(~state.over)
         part = state.take(rows)
-        found.append(view(info, part))
-        step(info, part, choose(found[-1].legal, rng.random(len(rows))))
+        found.append(view(compiled, part))
+        step(compiled, part, choose(found[-1].legal, rng.random(len(rows))))
         state.put(rows, part)
     return found
 
@@ -163,18 +163,18 @@ def sampled_payoffs(one: View, card: int, samples: int, seed: int, salt: int) ->
 
     float64 [samples].  salt: other worlds for another one.
     """
-    info, rng = one.lookup, np.random.default_rng(seed)
+    rules, rng = one.rules, np.random.default_rng(seed)
     state = worlds(one, samples, salt)
     before = state.scores.astype(np.int64)
-    step(info, state, np.full(samples, card))
+    step(rules, state, np.full(samples, card))
     while not state.over.all():
         rows = np.flatnonzero(~state.over)
         part = state.take(rows)
-        seen_now = view(info, part)
-        step(info, part, choose(seen_now.legal, rng.random(len(rows))))
+        seen_now = view(rules, part)
+        step(rules, part, choose(seen_now.legal, rng.random(len(rows))))
         state.put(rows, part)
     seat = int(one.seat[0])
-    return payoff_at(info, before, state.points.astype(np.int64))[:, seat]
+    return payoff_at(rules, before, state.points.astype(np.int64))[:, seat]
 
 
 @pytest.mark.parametrize(

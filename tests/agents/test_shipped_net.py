@@ -19,7 +19,7 @@ from hearts_arena.duplicate_evaluation import duplicate_payoffs
 from hearts_env import Rules
 from hearts_env.cards import bit
 from hearts_env.executor import EXECUTORS, Executor, using
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.state import State
 from hearts_env.game.view import View, view
@@ -30,14 +30,14 @@ FACTS = SHIPPED.with_suffix(".json")
 
 
 def views(rules: Rules, steps: int = 30, tables: int = 64) -> View:
-    info = lookup(rules)
-    state = State.empty(info, tables)
-    deal(info, state, shuffle(info, np.arange(tables)), key=np.arange(tables))
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, tables)
+    deal(compiled, state, shuffle(compiled, np.arange(tables)), key=np.arange(tables))
     first = make("random")
     for _ in range(steps):
-        step(info, state, first.act(view(info, state)))
-    assert (legal(info, state) != 0).all()
-    return view(info, state)
+        step(compiled, state, first.act(view(compiled, state)))
+    assert (legal(compiled, state) != 0).all()
+    return view(compiled, state)
 
 
 def test_it_plays_without_torch_and_without_numba() -> None:
@@ -71,7 +71,7 @@ def test_a_network_without_padding_refuses_other_numbers_of_players_in_a_sentenc
 def test_loops_and_arrays_give_the_same_outputs(steps: int) -> None:
     pytest.importorskip("numba", reason="the compiled executor needs numba, from the extra fast")
     net, seen = Net.load(SHIPPED), views(Rules(), steps)
-    packed = encode_packed(layout(seen.lookup, pad=net.spec.pad), seen)
+    packed = encode_packed(layout(seen.rules, pad=net.spec.pad), seen)
 
     def outputs(executor: Executor) -> np.ndarray:
         with using(executor):

@@ -14,7 +14,7 @@ from hearts_agents.search.rollouts import RolloutPolicies, outcomes
 from hearts_agents.win_chance import chances, competitors, curve_of, game_payoff, in_packs, win_chance
 from hearts_env.cards import ADD, CARD_NAMES, SUBTRACT, Ints
 from hearts_env.executor import using
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import step
 from hearts_env.game.rewards import payoff
 from hearts_env.game.rules import Rules
@@ -24,7 +24,7 @@ from hearts_env.game.view import view
 from hearts_env.match.play_match import play
 from hearts_env.text.notation import parse_position
 
-INFO = lookup(Rules())
+INFO = compiled_rules(Rules())
 ALL_SEATS = [Rules(num_players=seats) for seats in range(2, 8)]
 TEAMS = Rules.preset("partnership")
 
@@ -37,33 +37,33 @@ def some_scores(rules: Rules, rows: int, seed: int = 0) -> Ints:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_under_all_rules_one_side_wins(variant: str) -> None:
-    info = lookup(Rules.parse(variant))
-    found = win_chance(info, some_scores(info.rules, 500))
-    assert found.shape == (500, info.num_players)
+    rules = compiled_rules(Rules.parse(variant))
+    found = win_chance(rules, some_scores(rules.rules, 500))
+    assert found.shape == (500, rules.num_players)
     assert ((found >= 0) & (found <= 1)).all()
-    assert found[:, : competitors(info)].sum(axis=1) == pytest.approx(1)
-    if info.teams:
+    assert found[:, : competitors(rules)].sum(axis=1) == pytest.approx(1)
+    if rules.teams:
         assert np.array_equal(found[:, :2], found[:, 2:])
 
 
 @pytest.mark.parametrize("rules", ALL_SEATS, ids=lambda rules: str(rules.num_players))
 def test_a_chance_depends_on_the_scores_and_not_on_the_seat(rules: Rules) -> None:
-    info, scores = lookup(rules), some_scores(rules, 500)
+    compiled, scores = compiled_rules(rules), some_scores(rules, 500)
     order = np.random.default_rng(1).permutation(rules.num_players)
-    assert win_chance(info, scores[:, order]) == pytest.approx(win_chance(info, scores)[:, order])
-    assert win_chance(info, np.full((1, rules.num_players), 40)) == pytest.approx(1 / rules.num_players)
+    assert win_chance(compiled, scores[:, order]) == pytest.approx(win_chance(compiled, scores)[:, order])
+    assert win_chance(compiled, np.full((1, rules.num_players), 40)) == pytest.approx(1 / rules.num_players)
 
 
 @pytest.mark.parametrize("rules", [*ALL_SEATS, TEAMS], ids=lambda rules: rules.show())
 def test_more_points_of_ones_own_never_raise_the_chance(rules: Rules) -> None:
     """Point by point, over the end of the game too."""
-    info, scores = lookup(rules), some_scores(rules, 2000)
+    compiled, scores = compiled_rules(rules), some_scores(rules, 2000)
     for points in range(1, 60):
         worse = scores.copy()
         worse[:, 0] += points
         before = worse.copy()
         before[:, 0] -= 1
-        assert (win_chance(info, worse)[:, 0] <= win_chance(info, before)[:, 0] + 1e-12).all()
+        assert (win_chance(compiled, worse)[:, 0] <= win_chance(compiled, before)[:, 0] + 1e-12).all()
 
 
 def test_at_the_end_of_a_game_the_lowest_has_won_and_ties_are_shared() -> None:
@@ -76,25 +76,25 @@ def test_at_the_end_of_a_game_the_lowest_has_won_and_ties_are_shared() -> None:
 
 
 def test_where_a_tie_is_played_on_both_still_have_a_chance() -> None:
-    info = lookup(Rules(tie="continue"))
-    found = win_chance(info, np.array([[110, 30, 30, 50]]))[0]
+    rules = compiled_rules(Rules(tie="continue"))
+    found = win_chance(rules, np.array([[110, 30, 30, 50]]))[0]
     assert found[1] == found[2] < 0.5
     assert found[3] > 0
 
 
 def test_a_reset_at_the_target_is_reckoned_with() -> None:
-    info = lookup(Rules(exact_reset=50))
+    rules = compiled_rules(Rules(exact_reset=50))
     before = np.array([[90, 60, 60, 60]])
-    exact, less = (game_payoff(info, before, np.array([[points, 0, 0, 16]]))[0, 0] for points in (10, 9))
+    exact, less = (game_payoff(rules, before, np.array([[points, 0, 0, 16]]))[0, 0] for points in (10, 9))
     assert exact > less + 10
 
 
 def test_where_all_are_level_and_far_from_the_target_a_point_is_worth_a_point() -> None:
     for rules in (*ALL_SEATS, TEAMS):
-        info = lookup(rules)
+        compiled = compiled_rules(rules)
         points = np.eye(rules.num_players, dtype=np.int64)
-        assert game_payoff(info, np.zeros(points.shape, np.int64), points) == pytest.approx(
-            payoff(info, points), rel=0.12
+        assert game_payoff(compiled, np.zeros(points.shape, np.int64), points) == pytest.approx(
+            payoff(compiled, points), rel=0.12
         )
 
 
@@ -112,10 +112,10 @@ def test_a_deal_late_in_a_game_is_not_worth_less_than_an_early_one() -> None:
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(num_players=3), TEAMS], ids=lambda rules: rules.show())
 def test_in_games_that_it_was_not_fitted_to_the_chances_come_true(rules: Rules) -> None:
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     scores, won, _ = fit.standings(rules, 1000, first_id=77_000_000)
-    sides = won[:, : competitors(info)] / won[:, : competitors(info)].sum(axis=1, keepdims=True)
-    told = fit.truth(win_chance(info, scores)[:, : sides.shape[1]], sides)
+    sides = won[:, : competitors(compiled)] / won[:, : competitors(compiled)].sum(axis=1, keepdims=True)
+    told = fit.truth(win_chance(compiled, scores)[:, : sides.shape[1]], sides)
     assert told["brier"] < 0.8 * told["brier_of_base_rate"]
     for row in told["reliability"]:
         if row["seats"] > 400:
@@ -206,6 +206,6 @@ def test_whoever_is_far_behind_after_a_moon_makes_the_game_longer(scores: tuple[
 def test_games_can_be_played_for_points_by_name() -> None:
     rules = Rules(target=40)
     result = play(rules, [make("search:2"), make("search:2?points")], [0, 1, 0, 1], np.arange(8), games=True)
-    assert is_over(lookup(rules), result.points.astype(np.int64)).all()
-    assert np.array_equal(result.winners, lowest_seats(lookup(rules), result.points.astype(np.int64)))
+    assert is_over(compiled_rules(rules), result.points.astype(np.int64)).all()
+    assert np.array_equal(result.winners, lowest_seats(compiled_rules(rules), result.points.astype(np.int64)))
     assert make("search:2?points").name == "search:2?points"

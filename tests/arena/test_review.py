@@ -16,7 +16,7 @@ from hearts_agents.search.agent import SearchAgent
 from hearts_arena.review import review, summary, why
 from hearts_cli.main import main
 from hearts_env.cards import cards_in
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS, PLAY
@@ -56,10 +56,10 @@ def test_only_decisions_of_the_seats_asked_for_are_judged(mixed: Record) -> None
 
 @pytest.mark.parametrize("variant", ["standard", "omnibus", "partnership", "two_player", "six"])
 def test_the_worth_that_rule_tells_is_the_one_it_chooses_by(variant: str) -> None:
-    info, agent = lookup(Rules.parse(variant)), RuleAgent()
-    state = dealt(info.rules, np.arange(8))
+    rules, agent = compiled_rules(Rules.parse(variant)), RuleAgent()
+    state = dealt(rules.rules, np.arange(8))
     while not state.over.all():
-        seen = view(info, state)
+        seen = view(rules, state)
         actions = agent.act(seen)
         rows = np.flatnonzero((np.arange(8) == state.count % 11) & (seen.phase == PLAY))
         for row, found in zip(rows, agent.explain(seen.take(rows)), strict=True):
@@ -74,14 +74,14 @@ def test_the_worth_that_rule_tells_is_the_one_it_chooses_by(variant: str) -> Non
                 for each in found:
                     made_of = sum(part for _, part in each.reasons) - base
                     assert each.gain == pytest.approx(made_of, abs=0.06)  # parts that are next to nothing are left out
-        step(info, state, actions)
+        step(rules, state, actions)
 
 
 def test_what_search_tries_besides_changes_nothing_about_the_others() -> None:
-    info, agent = lookup(Rules()), SearchAgent(16)
+    rules, agent = compiled_rules(Rules()), SearchAgent(16)
     state = dealt(Rules(), 4 * np.arange(4))
     for count in range(12 + 20):
-        seen = view(info, state)
+        seen = view(rules, state)
         if count in (0, 20, 31):
             passing = seen.phase == PASS
             lows = [cards_in(int(legal))[: 3 if passing[0] else 1] for legal in seen.legal]
@@ -89,7 +89,7 @@ def test_what_search_tries_besides_changes_nothing_about_the_others() -> None:
             for one, other, low in zip(plain, more, lows, strict=True):
                 assert [each for each in other if each in one] == one
                 assert not one or tuple(low) in [tuple(sorted(each.actions)) for each in other]
-        step(info, state, RuleAgent().act(seen))
+        step(rules, state, RuleAgent().act(seen))
 
 
 def test_search_counts_what_the_play_of_others_loses(mixed: Record) -> None:
@@ -101,10 +101,10 @@ def test_search_counts_what_the_play_of_others_loses(mixed: Record) -> None:
 
 
 def test_agents_that_say_nothing_are_asked_for_their_chances_or_their_choice() -> None:
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     state = dealt(Rules(), np.array([3]))  # nobody passes
-    step(info, state, RuleAgent().act(view(info, state)))
-    seen = view(info, state)
+    step(rules, state, RuleAgent().act(view(rules, state)))
+    seen = view(rules, state)
     (found,) = explain(make("random"), seen)
     assert sum(each.probability or 0 for each in found) == pytest.approx(1)
     assert found[0].chosen
@@ -114,7 +114,7 @@ def test_agents_that_say_nothing_are_asked_for_their_chances_or_their_choice() -
         act = staticmethod(make("rule").act)
 
     assert [each.actions for each in explain(Silent(), seen)[0]] == [(make("rule").act(seen)[0],)]
-    passing = view(info, dealt(Rules(), np.array([4])))
+    passing = view(rules, dealt(Rules(), np.array([4])))
     (picks,) = explain(make("random"), passing)
     assert len(set(picks[0].actions)) == 3
 

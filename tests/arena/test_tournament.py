@@ -19,7 +19,7 @@ from hearts_arena.stats.agreement import agreement
 from hearts_arena.tournament_plan import Tournament, TournamentError, deal_ids, named, plan_tournament
 from hearts_arena.workers import InProcess
 from hearts_env import Rules
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import shuffle
 from hearts_env.game.rewards import payoff
 from hearts_env.match.play_match import play
@@ -124,7 +124,7 @@ def test_standard_errors_are_over_deal_ids_and_not_over_seatings() -> None:
     lineup = np.tile(planned.seatings, (50, 1))
     result = play(Rules(), planned.agents, lineup, ids, seed=3)
     mine = lineup == 0
-    by_table = np.where(mine, payoff(lookup(Rules()), result.points), 0).sum(axis=1) / 2
+    by_table = np.where(mine, payoff(compiled_rules(Rules()), result.points), 0).sum(axis=1) / 2
     by_id = by_table.reshape(50, 6).mean(axis=1)
     line = next(line for line in played(planned).standings if line.agent == "random")
     assert line.payoff.mean == pytest.approx(by_id.mean())
@@ -231,9 +231,9 @@ def test_deals_npz_holds_every_deal_as_it_was_played(written) -> None:
     rows = len(deals["deal_id"])
     assert rows == sum(line["seat_deals"] for line in content["agents"]) // 4
     assert all(len(deals[name]) == rows for name in deals.files if name not in ("agents", "rules"))
-    info = lookup(planned.rules)
+    rules = compiled_rules(planned.rules)
     assert (np.bincount(deals["number"]) >= 6).all()
-    hands = shuffle(info, deals["deal_id"])
+    hands = shuffle(rules, deals["deal_id"])
     cards = np.bitwise_or.reduce(np.left_shift(1, deals["plays"].astype(np.int64)), axis=1)
     assert (cards == hands.sum(axis=1)).all()
     assert (deals["points"].sum(axis=1)[deals["shooter"] < 0] == 26).all()

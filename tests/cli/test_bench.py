@@ -108,7 +108,7 @@ def test_a_broken_engine_is_not_timed(work: Work) -> None:
 
 
 def test_memory_is_that_of_the_state() -> None:
-    info = bench.lookup(Rules())
+    info = bench.compiled_rules(Rules())
     told = memory(Rules())
     assert told["state_bytes"] * 10 == State.empty(info, 10).nbytes
     assert told["state_mib"] == pytest.approx(told["state_bytes"] / 16, abs=0.1)

@@ -13,7 +13,7 @@ from deals import dealt
 from hearts_agents import make
 from hearts_env import Rules
 from hearts_env.executor import available
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import step
 from hearts_env.game.view import View, view
 from tree_search import Variant
@@ -24,14 +24,14 @@ needs_numba = pytest.mark.skipif("compiled" not in available(), reason="no numba
 
 def in_play(deals: int) -> View:
     """Views of deals that `rule` has played, each some tricks further than the one before."""
-    info, agent = lookup(Rules()), make("rule")
+    rules, agent = compiled_rules(Rules()), make("rule")
     state = dealt(Rules(), np.arange(deals))
     for turn in range(12 + 4 * deals):
         rows = np.flatnonzero(turn < 12 + 4 * np.arange(deals))
         part = state.take(rows)
-        step(info, part, agent.act(view(info, part)))
+        step(rules, part, agent.act(view(rules, part)))
         state.put(rows, part)
-    return view(info, state)
+    return view(rules, state)
 
 
 @needs_numba

@@ -21,7 +21,7 @@ from hearts_agents.human import HELP, HumanAgent, LeftTableError, read_action
 from hearts_cli import main as cli
 from hearts_cli.play import Play
 from hearts_env.cards import ACTION_NAMES, CardError, cards_in
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
@@ -37,7 +37,7 @@ HANDS = "QC QD AS / KC KD QH / AC AD KH / AH QS KS"
 def table(plays: str = "", rules: Rules = RULES, hands: str = HANDS) -> View:
     """What the seat to act sees after these plays."""
     where = f"deal 0 | scores 0 0 0 0 | hands {hands}" + (f" | plays {plays}" if plays else "")
-    return view(lookup(rules), parse_position(lookup(rules), where))
+    return view(compiled_rules(rules), parse_position(compiled_rules(rules), where))
 
 
 def understood(text: str, seen: View) -> str:
@@ -80,11 +80,11 @@ def test_a_moon_choice_may_be_typed_as_a_word_or_number() -> None:
     from hearts_env.cards import HEARTS, QS_SET
     from hearts_env.game.state import MOON
 
-    info = lookup(Rules())
-    state = State.empty(info, 1)
+    rules = compiled_rules(Rules())
+    state = State.empty(rules, 1)
     state.phase[:], state.turn[:], state.shooter[:] = MOON, 0, 0
     state.taken[0, 0] = HEARTS | QS_SET
-    seen = view(info, state)
+    seen = view(rules, state)
     assert [understood(text, seen) for text in ("add", "a", "1", "Subtract", "s", "2")] == ["add"] * 3 + [
         "subtract"
     ] * 3
@@ -134,16 +134,16 @@ def test_the_table_shows_the_trick_and_the_last_one_but_no_hidden_card() -> None
 
 def test_what_was_passed_and_received_is_shown_in_the_first_trick() -> None:
     rules = RULES.replace(pass_count=1)
-    info = lookup(rules)
-    state = State.empty(info, 1)
-    deal(info, state, np.array([[parse_hand(hand) for hand in HANDS.split("/")]]))
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, 1)
+    deal(compiled, state, np.array([[parse_hand(hand) for hand in HANDS.split("/")]]))
     from hearts_env.game.engine import step
     from hearts_env.text.notation import parse_action
 
     for name in ("AS", "KD", "AD", "KS", "QC"):
-        step(info, state, np.array([parse_action(name)]))
+        step(compiled, state, np.array([parse_action(name)]))
     human, screen = person("1")
-    human.act(view(info, state))
+    human.act(view(compiled, state))
     assert "You passed ♦K to seat 2 b and received ♠A from seat 0 you" in screen.getvalue()
 
 

@@ -22,7 +22,7 @@ from hearts_env import Rules, hearts_v0
 from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS
 from hearts_env.envs.aec import HeartsAEC
 from hearts_env.envs.options import EnvError
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import shuffle
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.state import MOON, PASS, PHASE_NAMES, PLAY
@@ -107,7 +107,7 @@ def test_pettingzoo_s_state_test_passes_though_it_plays_illegal_actions(on_illeg
 
 def oracle_deal(env: HeartsAEC, fields: dict[str, Any], totals: list[int]) -> oracle.Deal:
     info = env.infos[env.agent_selection]
-    hands = shuffle(lookup(env.rules), [info["deal_id"]])[0].tolist()
+    hands = shuffle(compiled_rules(env.rules), [info["deal_id"]])[0].tolist()
     cards = [[c for c in range(52) if hand >> c & 1] for hand in hands]
     return oracle.Deal(oracle.rules(**fields), cards, info["deal_no"], totals)
 
@@ -486,7 +486,7 @@ def test_an_illegal_action_ends_the_episode_at_the_offender_s_cost(action: Any, 
     env = hold_deal(reward=reward)
     with pytest.warns(UserWarning, match="illegal action .* by seat 3: legal are 2C in deal 0"):
         env.step(action)
-    foul = foul_reward(lookup(env.rules), reward)
+    foul = foul_reward(compiled_rules(env.rules), reward)
     assert env.rewards == {"seat_0": 0, "seat_1": 0, "seat_2": 0, "seat_3": foul}
     assert set(env.terminations.values()) == {True}
     assert set(env.truncations.values()) == {False}

@@ -12,7 +12,7 @@ import pytest
 
 from env_kinds import COPIES, KINDS, Disabled, Kind, Parallel, SameStep, Single, Vector
 from hearts_env.envs.options import EnvError
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rewards import foul_reward
 from hearts_env.game.rules import Rules, RulesError
 from hearts_env.match.agent import IllegalActionError
@@ -152,7 +152,7 @@ def test_an_illegal_action_ends_the_episode_at_the_offender_s_cost(kind: type[Ki
     face.begin(options={"deal_id": 3, "deal_no": 0})
     face.foul()
     assert face.over
-    foul = foul_reward(lookup(face.env.rules), reward)
+    foul = foul_reward(compiled_rules(face.env.rules), reward)
     assert sorted(face.paid.tolist()) == [foul, 0, 0, 0]
 
 

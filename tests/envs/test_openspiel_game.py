@@ -19,7 +19,7 @@ from hearts_env.adapters.openspiel import AgentPolicy, BotAgent, PolicyAgent, lo
 from hearts_env.cards import names_in
 from hearts_env.exact.best_response import evaluate
 from hearts_env.exact.game_tree import grow
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.rules import Rules, RulesError
 from hearts_env.game.state import State
@@ -86,20 +86,20 @@ def test_cfr_brings_nash_conv_down_and_both_measure_the_same(text: str) -> None:
 def test_a_state_of_openspiel_made_from_a_view_shows_that_view() -> None:
     """Nothing hidden gets through: in the true state the seat knows just what it knows in the state that is drawn."""
     for text in ("small_two_pass", "small_three_pass", "standard", "omnibus"):
-        info = lookup(Rules.parse(text))
-        table = State.empty(info, 2)
-        deal(info, table, shuffle(info, np.arange(2)), deal_no=0)
+        rules = compiled_rules(Rules.parse(text))
+        table = State.empty(rules, 2)
+        deal(rules, table, shuffle(rules, np.arange(2)), deal_no=0)
         chance = make("random")
         while not table.over.any():
-            seen = view(info, table)
+            seen = view(rules, table)
             for row, state in enumerate(states_of(seen)):
                 assert state.current_player() == seen.seat[row]
                 assert names_in(seen.legal[row]) == [state.action_to_string(action) for action in state.legal_actions()]
                 again = state.position.seen(int(seen.seat[row]))
                 for name in ("hand", "legal", "picks", "got", "plays", "leaders", "phase", "points"):
                     assert (getattr(again, name)[0] == getattr(seen, name)[row]).all(), name
-            step(info, table, chance.act(seen))
-        assert (legal(info, table)[table.over] == 0).all()
+            step(rules, table, chance.act(seen))
+        assert (legal(rules, table)[table.over] == 0).all()
 
 
 def test_bots_of_openspiel_sit_at_our_table() -> None:
@@ -118,10 +118,10 @@ def test_bots_of_openspiel_sit_at_our_table() -> None:
 def test_a_policy_agent_says_the_probabilities_that_it_draws_from() -> None:
     game = load_game("small_two")
     agent = PolicyAgent(spiel_policy.UniformRandomPolicy(game))
-    info = lookup(Rules.preset("small_two"))
-    table = State.empty(info, 200)
-    deal(info, table, shuffle(info, np.zeros(200, np.int64)), deal_no=0, key=np.arange(200))
-    seen = view(info, table)
+    rules = compiled_rules(Rules.preset("small_two"))
+    table = State.empty(rules, 200)
+    deal(rules, table, shuffle(rules, np.zeros(200, np.int64)), deal_no=0, key=np.arange(200))
+    seen = view(rules, table)
     assert policy(agent, seen) == pytest.approx(policy(make("random"), seen))
     assert set(names_in(int(seen.legal[0]))) == {str(names_in(1 << int(action))[0]) for action in agent.act(seen)}
 
@@ -129,7 +129,7 @@ def test_a_policy_agent_says_the_probabilities_that_it_draws_from() -> None:
 def test_rules_with_commas_go_through_the_text_of_a_game() -> None:
     game = load_game("omnibus,target=50,pass_cycle=[1,0]")
     again = pyspiel.load_game(str(game))
-    assert again.lookup.rules == Rules.parse("omnibus,target=50,pass_cycle=[1,0]")
+    assert again.rules.rules == Rules.parse("omnibus,target=50,pass_cycle=[1,0]")
     assert str(again) == str(game)
 
 

@@ -141,7 +141,7 @@ def test_each_seat_that_fouls_pays_and_nobody_s_action_is_carried_out() -> None:
     legal = {agent: int(env.view(agent).legal[0]).bit_length() - 1 for agent in env.agents}
     with pytest.warns(UserWarning, match=r"illegal action .* by seat [13]: legal are .* in deal 0"):
         _, rewards, terminations, _, _ = env.step({**legal, "seat_1": NOOP, "seat_3": -1})
-    foul = foul_reward(env._table.lookup, "points")
+    foul = foul_reward(env._table.rules, "points")
     assert rewards == {"seat_0": 0, "seat_1": foul, "seat_2": 0, "seat_3": foul}
     assert set(terminations.values()) == {True}
     assert (env.state() == before).all()

@@ -20,7 +20,7 @@ from hearts_env.cards import (
     names_in,
     parse_card,
 )
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, pass_offset, step
 from hearts_env.game.scoring import card_points, is_over, reset_exact, winners
 from hearts_env.game.state import MOON, PLAY, State
@@ -37,138 +37,138 @@ def hand(names: list[str]) -> int:
     return card_set(cards(names))
 
 
-def dealt(info: Lookup, hands: list[list[str]], deal_no: int) -> State:
+def dealt(rules: CompiledRules, hands: list[list[str]], deal_no: int) -> State:
     """A table with these hands, which may be fewer cards than the rules deal: the engine counts only what it holds."""
-    state = State.empty(info, 1)
-    deal(info, state, np.array([[hand(names) for names in hands]]), deal_no=[deal_no])
+    state = State.empty(rules, 1)
+    deal(rules, state, np.array([[hand(names) for names in hands]]), deal_no=[deal_no])
     return state
 
 
-def playing(info: Lookup, trick_no: int = 0, broken: bool = False) -> State:
+def playing(rules: CompiledRules, trick_no: int = 0, broken: bool = False) -> State:
     """A table with empty hands at the beginning of a trick that seat 0 leads."""
-    state = State.empty(info, 1)
+    state = State.empty(rules, 1)
     state.phase[:], state.turn[:], state.broken[:] = PLAY, 0, broken
-    state.count[:] = trick_no * info.num_players
+    state.count[:] = trick_no * rules.num_players
     state.leaders[:, trick_no] = 0
     return state
 
 
-def lay(info: Lookup, state: State, card: str) -> None:
+def lay(rules: CompiledRules, state: State, card: str) -> None:
     """The seat to act gets a card and plays it."""
     state.hands[0, state.turn[0]] |= hand([card])
-    step(info, state, np.array([parse_card(card)]))
+    step(rules, state, np.array([parse_card(card)]))
 
 
 def answer_deck(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     return {
-        "size": info.deck.bit_count(),
-        "hand": info.hand_size,
-        "dead": info.deck.bit_count() - info.num_plays,
-        "total": info.penalty_points,
-        "removed": sorted(names_in(ALL_CARDS & ~info.deck)),
+        "size": compiled.deck.bit_count(),
+        "hand": compiled.hand_size,
+        "dead": compiled.deck.bit_count() - compiled.num_plays,
+        "total": compiled.penalty_points,
+        "removed": sorted(names_in(ALL_CARDS & ~compiled.deck)),
     }
 
 
 def answer_leader(rules: Rules, given: Any) -> Any:
-    info = lookup(rules.replace(pass_count=0))
-    state = dealt(info, given["hands"], given.get("dealer", 0))
-    allowed = names_in(legal(info, state)[0])
+    compiled = compiled_rules(rules.replace(pass_count=0))
+    state = dealt(compiled, given["hands"], given.get("dealer", 0))
+    allowed = names_in(legal(compiled, state)[0])
     return {"leader": state.turn[0], "card": allowed[0] if len(allowed) == 1 else None}
 
 
 def answer_offsets(rules: Rules, given: Any) -> Any:
-    return pass_offset(lookup(rules), np.arange(given["deals"])).tolist()
+    return pass_offset(compiled_rules(rules), np.arange(given["deals"])).tolist()
 
 
 def answer_pass(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
-    state = dealt(info, given["hands"], given["deal"])
-    picks = script(info, given["deal"], [cards(choice) for choice in given["choices"]], [], None)
-    trail = carry_out(info, state, np.array([picks]))
+    compiled = compiled_rules(rules)
+    state = dealt(compiled, given["hands"], given["deal"])
+    picks = script(compiled, given["deal"], [cards(choice) for choice in given["choices"]], [], None)
+    trail = carry_out(compiled, state, np.array([picks]))
     assert trail.done[0] == len(picks)
     return {"hands": [sorted(names_in(held)) for held in state.hands[0]], "leader": state.turn[0]}
 
 
 def answer_pass_illegal(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
-    state = dealt(info, given["hands"], given["deal"])
+    compiled = compiled_rules(rules)
+    state = dealt(compiled, given["hands"], given["deal"])
     try:
-        picks = script(info, given["deal"], [cards(choice) for choice in given["choices"]], [], None)
+        picks = script(compiled, given["deal"], [cards(choice) for choice in given["choices"]], [], None)
     except NotationError:
         return "illegal"
-    done = carry_out(info, state, np.array([picks])).done[0]
+    done = carry_out(compiled, state, np.array([picks])).done[0]
     assert [sorted(names_in(held)) for held in state.hands[0]] == [sorted(names) for names in given["hands"]]
     return "illegal" if done < len(picks) else "legal"
 
 
 def answer_legal(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
-    state = playing(info, given["trick_no"], given["broken"])
+    compiled = compiled_rules(rules)
+    state = playing(compiled, given["trick_no"], given["broken"])
     for card in given["trick"]:
-        lay(info, state, card)
+        lay(compiled, state, card)
     state.broken[:] = given["broken"]
     state.hands[0, state.turn[0]] = hand(given["hand"])
-    return sorted(names_in(legal(info, state)[0]))
+    return sorted(names_in(legal(compiled, state)[0]))
 
 
 def answer_breaks(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
-    state = playing(info)
+    compiled = compiled_rules(rules)
+    state = playing(compiled)
     for card in given["trick"]:
-        lay(info, state, card)
+        lay(compiled, state, card)
     state.broken[:] = False
-    lay(info, state, given["card"])
+    lay(compiled, state, given["card"])
     return bool(state.broken[0])
 
 
 def answer_winner(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
-    state = playing(info)
+    compiled = compiled_rules(rules)
+    state = playing(compiled)
     for card in given["trick"]:
-        lay(info, state, card)
+        lay(compiled, state, card)
     assert state.taken[0].nonzero()[0].tolist() == [state.turn[0]]
     return state.turn[0]
 
 
 def answer_score(rules: Rules, given: Any) -> Any:
     """The last trick is played with clubs that are worth nothing, won by a seat that has won tricks."""
-    info = lookup(rules)
-    state = playing(info, trick_no=info.hand_size - 1)
-    clubs = [CARD_NAMES[card] for card in cards_in(info.deck & CLUBS)]
+    compiled = compiled_rules(rules)
+    state = playing(compiled, trick_no=compiled.hand_size - 1)
+    clubs = [CARD_NAMES[card] for card in cards_in(compiled.deck & CLUBS)]
     last = next(seat for seat, tricks in enumerate(given["tricks_won"]) if tricks)
     for seat, names in enumerate(given["taken"]):
         others = [clubs.pop(0)] if given["tricks_won"][seat] > (seat == last) else []
         state.taken[0, seat] = hand([*names, *others])
-    state.scores[:] = given["totals"] or [0] * info.num_players
+    state.scores[:] = given["totals"] or [0] * compiled.num_players
     state.turn[:] = last
-    for _ in range(info.num_players):
-        lay(info, state, clubs.pop())
+    for _ in range(compiled.num_players):
+        lay(compiled, state, clubs.pop())
     if state.phase[0] == MOON:
-        step(info, state, np.array([parse_action(given["choice"])]))
+        step(compiled, state, np.array([parse_action(given["choice"])]))
     assert state.over[0]
     return state.points[0].tolist()
 
 
 def answer_end(rules: Rules, given: Any) -> Any:
-    info = lookup(rules)
-    scores = reset_exact(info, np.array([given["totals"]]) + np.array([given["deal"]]))
-    won = winners(info, scores)[0]
-    numbers = np.flatnonzero(won[:2] if info.teams else won)
-    return {"totals": scores[0].tolist(), "over": bool(is_over(info, scores)[0]), "winners": numbers.tolist()}
+    compiled = compiled_rules(rules)
+    scores = reset_exact(compiled, np.array([given["totals"]]) + np.array([given["deal"]]))
+    won = winners(compiled, scores)[0]
+    numbers = np.flatnonzero(won[:2] if compiled.teams else won)
+    return {"totals": scores[0].tolist(), "over": bool(is_over(compiled, scores)[0]), "winners": numbers.tolist()}
 
 
 def answer_play(rules: Rules, given: Any) -> Any:
-    info = lookup(rules.replace(pass_count=0))
-    state = dealt(info, given["hands"], given["dealer"])
+    compiled = compiled_rules(rules.replace(pass_count=0))
+    state = dealt(compiled, given["hands"], given["dealer"])
     plays = np.array([cards(given["cards"])])
-    assert carry_out(info, state, plays).done[0] == plays.size
+    assert carry_out(compiled, state, plays).done[0] == plays.size
     led = [seat for seat in state.leaders[0].tolist() if seat != NO_SEAT]
     assert led[0] == 0
     assert state.plays[0, plays.size] == NO_CARD
     return {
-        "won": [led[1:].count(seat) for seat in range(info.num_players)],
-        "raw": card_points(info, state.taken)[0].tolist(),
+        "won": [led[1:].count(seat) for seat in range(compiled.num_players)],
+        "raw": card_points(compiled, state.taken)[0].tolist(),
         "broken": bool(state.broken[0]),
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hearts_env.cards import card_set, cards_in, choose, count, highest, lowest, members, nth
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import GAME_OVER, State
@@ -35,19 +35,19 @@ def test_tables_in_any_mix_of_phases_and_tricks_play_as_they_do_alone() -> None:
         pair = random_pair(chance, TABLES)
         alone = pair.state.copy()
         while not pair.state.over.all():
-            actions = random_actions(chance, pair.lookup, pair.state)
+            actions = random_actions(chance, pair.compiled, pair.state)
             late = np.array([chance.random() < 0.5 for _ in range(TABLES)])
             rows = np.flatnonzero(~late & ~pair.state.over)
             for row in rows:
                 one = alone.take([row])
-                step(pair.lookup, one, actions[[row]])
+                step(pair.compiled, one, actions[[row]])
                 alone.put([row], one)
             moved = pair.state.take(rows)
-            step(pair.lookup, moved, actions[rows])
+            step(pair.compiled, moved, actions[rows])
             pair.state.put(rows, moved)
             mixed, single = (
-                legal(pair.lookup, pair.state),
-                [legal(pair.lookup, alone.take([r]))[0] for r in range(TABLES)],
+                legal(pair.compiled, pair.state),
+                [legal(pair.compiled, alone.take([r]))[0] for r in range(TABLES)],
             )
             assert list(mixed) == single
         for ours, theirs in zip(pair.state, alone, strict=True):
@@ -58,31 +58,31 @@ def test_a_step_leaves_tables_alone_whose_deal_is_over() -> None:
     chance = random.Random(1)
     pair = random_pair(chance, 2)
     while not pair.state.over.all():
-        step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
+        step(pair.compiled, pair.state, random_actions(chance, pair.compiled, pair.state))
     before = pair.state.copy()
-    step(pair.lookup, pair.state, np.zeros(2, np.int64))
+    step(pair.compiled, pair.state, np.zeros(2, np.int64))
     for ours, theirs in zip(pair.state, before, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("players", range(2, 8))
 def test_a_deal_is_the_same_in_a_batch_of_1_and_of_65536(players: int) -> None:
-    info = lookup(Rules(num_players=players))
-    many = shuffle(info, np.arange(65_536))
+    rules = compiled_rules(Rules(num_players=players))
+    many = shuffle(rules, np.arange(65_536))
     for deal_id in (0, 1, 4095, 65_535):
-        np.testing.assert_array_equal(shuffle(info, [deal_id])[0], many[deal_id])
-    assert (count(many) == info.hand_size).all()
-    assert (np.bitwise_or.reduce(many, axis=1) & ~info.deck == 0).all()
+        np.testing.assert_array_equal(shuffle(rules, [deal_id])[0], many[deal_id])
+    assert (count(many) == rules.hand_size).all()
+    assert (np.bitwise_or.reduce(many, axis=1) & ~rules.deck == 0).all()
     assert (many.sum(axis=1) == np.bitwise_or.reduce(many, axis=1)).all(), "no card twice"
 
 
 def test_known_deal_ids_give_known_hands_on_every_platform() -> None:
-    hands = shuffle(lookup(Rules()), [0, 81723, 2**63 - 1])
+    hands = shuffle(compiled_rules(Rules()), [0, 81723, 2**63 - 1])
     assert hands.tolist() == KNOWN_HANDS
 
 
 def test_every_card_is_equally_likely_in_every_seat() -> None:
-    hands = shuffle(lookup(Rules()), np.arange(40_000))
+    hands = shuffle(compiled_rules(Rules()), np.arange(40_000))
     share = members(hands).mean(axis=0)
     assert abs(share - 0.25).max() < 0.01
 
@@ -112,20 +112,20 @@ def test_whole_games_of_every_preset_end_and_somebody_wins(name: str) -> None:
 
 def test_a_state_takes_at_most_400_bytes_a_table() -> None:
     for players in range(2, 8):
-        assert State.empty(lookup(Rules(num_players=players)), 1000).nbytes / 1000 <= 400
+        assert State.empty(compiled_rules(Rules(num_players=players)), 1000).nbytes / 1000 <= 400
 
 
 def test_a_new_game_begins_where_one_is_over_and_scores_stay_where_it_is_not() -> None:
     rules = Rules(target=1, moon="add")
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     chance = random.Random(2)
-    state = State.empty(info, 2)
-    deal(info, state, shuffle(info, [1, 2]), scores=[[0, 0, 0, 0], [-90, -90, -90, -90]])
+    state = State.empty(compiled, 2)
+    deal(compiled, state, shuffle(compiled, [1, 2]), scores=[[0, 0, 0, 0], [-90, -90, -90, -90]])
     while not state.over.all():
-        step(info, state, random_actions(chance, info, state))
+        step(compiled, state, random_actions(chance, compiled, state))
     assert (state.phase == GAME_OVER).tolist() == [True, False]
     scores = state.scores[1].copy()
-    deal(info, state, shuffle(info, [3, 4]))
+    deal(compiled, state, shuffle(compiled, [3, 4]))
     assert state.scores[0].tolist() == [0, 0, 0, 0]
     assert state.scores[1].tolist() == scores.tolist()
     assert state.deal_no.tolist() == [0, 1]

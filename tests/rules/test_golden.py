@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from hearts_env.cards import names_in
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import shuffle
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.match.tables import next_deal_id
@@ -68,7 +68,7 @@ def test_a_recorded_game_is_a_chain_of_deals_to_the_end(preset: str) -> None:
     ids = next_deal_id(np.full(len(game), golden.GAME), numbers)
     assert [deal["deal_id"] for deal in game] == ids.tolist(), CHANGED
     assert [deal["deal_no"] for deal in game] == numbers.tolist()
-    hands = shuffle(lookup(Rules.preset(preset)), ids)
+    hands = shuffle(compiled_rules(Rules.preset(preset)), ids)
     assert [deal["hands"] for deal in game] == [[names_in(hand) for hand in deal] for deal in hands], CHANGED
     for last, following in itertools.pairwise(game):
         assert following["totals"] == last["scores"]

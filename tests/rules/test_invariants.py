@@ -29,7 +29,7 @@ from hearts_env.cards import (
     parse_card,
 )
 from hearts_env.envs.aec import HeartsAEC
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import card_points, side_scores
@@ -52,7 +52,7 @@ often = settings(max_examples=30, deadline=None)
 class Moment:
     """Tables before their next actions."""
 
-    info: Lookup
+    rules: CompiledRules
     state: State
     actions: Ints
 
@@ -62,34 +62,34 @@ def moments(seed: int) -> Iterator[Moment]:
     chance = random.Random(seed)
     pair = random_pair(chance, TABLES)
     while True:
-        actions = random_actions(chance, pair.lookup, pair.state)
-        yield Moment(pair.lookup, pair.state, actions)
+        actions = random_actions(chance, pair.compiled, pair.state)
+        yield Moment(pair.compiled, pair.state, actions)
         if pair.state.over.all():
             return
-        step(pair.lookup, pair.state, actions)
+        step(pair.compiled, pair.state, actions)
 
 
-def ended(seed: int) -> tuple[Lookup, State]:
+def ended(seed: int) -> tuple[CompiledRules, State]:
     """The same deals when all are over."""
     *_, last = moments(seed)
-    return last.info, last.state
+    return last.rules, last.state
 
 
-def moon_worth(info: Lookup, state: State, row: int) -> int:
+def moon_worth(compiled: CompiledRules, state: State, row: int) -> int:
     """What the moon shot at a table is worth, spelled out from the fields of the rules."""
-    rules = info.rules
+    rules = compiled.rules
     captured = int(np.bitwise_or.reduce(state.taken[row]))
     points = oracle.points_of(oracle.rules(**{**rules.changes(), "num_players": rules.num_players}))
     penalties = {card: value for card, value in points.items() if value > 0}
     worth = {None: sum(penalties.values()), "available": sum(penalties[c] for c in penalties if captured >> c & 1)}
-    side = [seat for seat in range(info.num_players) if on_side(info, seat, int(state.shooter[row]))]
+    side = [seat for seat in range(compiled.num_players) if on_side(compiled, seat, int(state.shooter[row]))]
     took_all = rules.team_moon == "team" and sum(int(state.taken[row, seat]) for seat in side) == captured
     sun = rules.sun_value if took_all or int(state.taken[row, state.shooter[row]]) == captured else 0
     return int(worth.get(rules.moon_value, rules.moon_value)) + sun  # type: ignore[call-overload, arg-type]
 
 
-def on_side(info: Lookup, seat: int, shooter: int) -> bool:
-    return seat % 2 == shooter % 2 if info.teams else seat == shooter
+def on_side(rules: CompiledRules, seat: int, shooter: int) -> bool:
+    return seat % 2 == shooter % 2 if rules.teams else seat == shooter
 
 
 @often
@@ -139,7 +139,7 @@ def test_every_card_in_play_is_captured_once_in_whole_tricks(seed: int) -> None:
 def test_no_legal_set_is_empty_before_the_end_and_all_are_sound(seed: int) -> None:
     """Cards held, not picked yet, that may be passed, of the suit led where there is one; moon choices in theirs."""
     for moment in moments(seed):
-        info, state = moment.info, moment.state
+        info, state = moment.rules, moment.state
         allowed, rows = legal(info, state), np.arange(len(state))
         assert ((allowed != 0) == ~state.over).all()
         hand, picked = state.hands[rows, state.turn], state.picks[rows, state.turn]
@@ -159,14 +159,14 @@ def test_engine_view_encoding_and_mask_have_the_same_legal_actions(seed: int) ->
     for moment in moments(seed):
         if moment.actions.sum() % 3 and not moment.state.over.all():
             continue
-        allowed = legal(moment.info, moment.state)
-        seen = view(moment.info, moment.state)
-        shape = layout(moment.info)
+        allowed = legal(moment.rules, moment.state)
+        seen = view(moment.rules, moment.state)
+        shape = layout(moment.rules)
         assert (seen.legal == allowed).all()
         assert (as_sets(encode(shape, seen)[:, shape["legal"]]) == allowed).all()
         assert (as_sets(action_mask(seen.legal)) == allowed).all()
-        for seat in range(moment.info.num_players):
-            others = view(moment.info, moment.state, np.full(TABLES, seat))
+        for seat in range(moment.rules.num_players):
+            others = view(moment.rules, moment.state, np.full(TABLES, seat))
             assert (others.legal == np.where(moment.state.turn == seat, allowed, 0)).all()
 
 
@@ -177,19 +177,19 @@ def test_the_mask_of_an_environment_is_the_legal_set_of_the_engine(seed: int) ->
     rules = Rules.from_dict(oracle.random_rules(chance))
     env = HeartsAEC(rules, mask_in="both", on_illegal="raise")
     env.reset(seed=seed)
-    info, state = lookup(rules), State.empty(lookup(rules), 1)
+    compiled, state = compiled_rules(rules), State.empty(compiled_rules(rules), 1)
     hands = [env.view(agent).hand[0] for agent in env.possible_agents]
-    deal(info, state, np.array([hands]), deal_no=[env.infos["seat_0"]["deal_no"]])
+    deal(compiled, state, np.array([hands]), deal_no=[env.infos["seat_0"]["deal_no"]])
     while not state.over[0]:
         agent = env.agent_selection
         observation = env.observe(agent)
         assert isinstance(observation, dict)
-        allowed = cards_in(legal(info, state)[0])
+        allowed = cards_in(legal(compiled, state)[0])
         assert np.flatnonzero(observation["action_mask"]).tolist() == allowed
         assert np.flatnonzero(env.infos[agent]["action_mask"]).tolist() == allowed
         action = chance.choice(allowed)
         env.step(action)
-        step(info, state, np.array([action]))
+        step(compiled, state, np.array([action]))
     assert env.infos["seat_0"]["points"] == state.points[0].tolist()
 
 
@@ -199,7 +199,7 @@ def test_a_batch_is_its_rows_one_by_one(seed: int) -> None:
     for moment in moments(seed):
         if moment.actions.sum() % 7:
             continue
-        info, state = moment.info, moment.state
+        info, state = moment.rules, moment.state
         seen, allowed = view(info, state), legal(info, state)
         shape = layout(info, pad=True, order=True)
         encoded = encode(shape, seen)
@@ -223,10 +223,10 @@ def test_only_deal_and_step_change_a_state(seed: int) -> None:
         if moment.actions.sum() % 5:
             continue
         before = moment.state.copy()
-        seen = view(moment.info, moment.state)
+        seen = view(moment.rules, moment.state)
         seen_before = seen.take(np.arange(len(seen)))
-        legal(moment.info, moment.state)
-        encode(layout(moment.info, order=True), seen)
+        legal(moment.rules, moment.state)
+        encode(layout(moment.rules, order=True), seen)
         for mine, theirs in zip(moment.state, before, strict=True):
             np.testing.assert_array_equal(mine, theirs)
         assert_same_views(seen, seen_before)
@@ -241,51 +241,51 @@ def test_seats_have_no_numbers(seed: int, turn: int) -> None:
     """
     chance = random.Random(seed)
     pair = random_pair(chance, TABLES)
-    rules, info, state = pair.rules, pair.lookup, pair.state
+    rules, compiled, state = pair.rules, pair.compiled, pair.state
     assume(rules.first_leader == "lowest_club" and rules.team_moon == "player")
     dealt = np.array([[sum(1 << card for card in hand) for hand in theirs.hands] for theirs in pair.deals])
-    moved = State.empty(info, TABLES)
+    moved = State.empty(compiled, TABLES)
     scores = np.roll(state.scores, turn, axis=1)
-    deal(info, moved, np.roll(dealt, turn, axis=1), deal_no=state.deal_no, scores=scores)
+    deal(compiled, moved, np.roll(dealt, turn, axis=1), deal_no=state.deal_no, scores=scores)
     while (state.phase == PASS).any():  # one at a time round the table from seat 0: picks are in another order
-        picked = random_picks(chance, info, state)
-        pass_cards(info, state, picked)
-        pass_cards(info, moved, np.roll(picked, turn, axis=1))
+        picked = random_picks(chance, compiled, state)
+        pass_cards(compiled, state, picked)
+        pass_cards(compiled, moved, np.roll(picked, turn, axis=1))
     while not state.over.all():
-        assert (legal(info, state) == legal(info, moved)).all()
+        assert (legal(compiled, state) == legal(compiled, moved)).all()
         active = ~state.over
-        assert ((state.turn + turn) % info.num_players == moved.turn)[active].all()
-        actions = random_actions(chance, info, state)
-        step(info, state, actions)
-        step(info, moved, actions)
+        assert ((state.turn + turn) % compiled.num_players == moved.turn)[active].all()
+        actions = random_actions(chance, compiled, state)
+        step(compiled, state, actions)
+        step(compiled, moved, actions)
     np.testing.assert_array_equal(np.roll(state.points, turn, axis=1), moved.points)
     np.testing.assert_array_equal(np.roll(state.scores, turn, axis=1), moved.scores)
     np.testing.assert_array_equal(state.phase, moved.phase)
 
 
-def kept_back(info: Lookup) -> int:
+def kept_back(rules: CompiledRules) -> int:
     """The cards that nobody may pass."""
-    return 0 if info.rules.pass_queen else QS_SET
+    return 0 if rules.rules.pass_queen else QS_SET
 
 
-def random_picks(chance: random.Random, info: Lookup, state: State) -> np.ndarray:
+def random_picks(chance: random.Random, rules: CompiledRules, state: State) -> np.ndarray:
     """Cards for every seat to pass, int64 [N, P, pass_count]."""
     return np.array(
         [
-            [chance.sample(cards_in(hand & ~kept_back(info)), info.pass_count) for hand in hands]
+            [chance.sample(cards_in(hand & ~kept_back(rules)), rules.pass_count) for hand in hands]
             for hands in state.hands
         ],
         np.int64,
     )
 
 
-def pass_cards(info: Lookup, state: State, picks: np.ndarray) -> None:
+def pass_cards(rules: CompiledRules, state: State, picks: np.ndarray) -> None:
     """Carry out all picks; tables that hold stay as they are."""
     rows = np.flatnonzero(state.phase == PASS)
     part = state.take(rows)
-    for place in range(info.pass_count):
-        for seat in range(info.num_players):
-            step(info, part, picks[rows, seat, place])
+    for place in range(rules.pass_count):
+        for seat in range(rules.num_players):
+            step(rules, part, picks[rows, seat, place])
     state.put(rows, part)
 
 
@@ -329,7 +329,7 @@ def test_records_of_any_rules_are_parsed_back_and_replay_to_the_same_end(seed: i
     hands = np.array([[sum(1 << card for card in hand) for hand in theirs.hands] for theirs in pair.deals])
     totals = pair.state.scores.astype(np.int64)
     while not pair.state.over.all():
-        step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
+        step(pair.compiled, pair.state, random_actions(chance, pair.compiled, pair.state))
     deals = Deals(np.arange(TABLES), np.arange(TABLES), hands, totals, pair.state)
     for row, record in enumerate(records_of(pair.rules, deals, [["a"] * pair.rules.num_players] * TABLES)):
         assert Record.parse(record.to_json()) == Record.parse(record.to_dict()) == record

@@ -18,7 +18,7 @@ from hearts_agents import make
 from hearts_env import Rules
 from hearts_env.cards import ADD, NUM_SUITS, SUBTRACT, card_set, cards_in, choose, lowest, names_in, parse_card
 from hearts_env.envs.aec import HeartsAEC
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, opening_card, pass_offset, shuffle, step
 from hearts_env.game.rules import MOREHEAD_REMOVED
 from hearts_env.game.scoring import deal_points, shooter
@@ -34,21 +34,21 @@ from hearts_env.text.replay import check_line
 from perft import of_pack
 
 
-def at(hands: str, plays: str = "", **changes: Any) -> tuple[Lookup, State]:
+def at(hands: str, plays: str = "", **changes: Any) -> tuple[CompiledRules, State]:
     """The table with these hands and plays, the pack being the cards in the hands; nobody passes."""
     seats = hands.count("/") + 1
     pack = sum(parse_hand(hand) for hand in hands.split("/"))
     given = {"num_players": seats, "pass_count": 0, "dead_cards": 0, **changes}
-    info = lookup(of_pack(" ".join(names_in(pack)), **given))
+    rules = compiled_rules(of_pack(" ".join(names_in(pack)), **given))
     played = f" | plays {plays}" if plays else ""
-    return info, parse_position(info, f"deal 0 | scores {' '.join('0' * seats)} | hands {hands}{played}")
+    return rules, parse_position(rules, f"deal 0 | scores {' '.join('0' * seats)} | hands {hands}{played}")
 
 
-def legal_names(table: tuple[Lookup, State]) -> list[str]:
+def legal_names(table: tuple[CompiledRules, State]) -> list[str]:
     return names_in(legal(*table)[0])
 
 
-def go_on(table: tuple[Lookup, State], actions: str) -> State:
+def go_on(table: tuple[CompiledRules, State], actions: str) -> State:
     """The state after more actions, which must be legal."""
     info, state = table
     script = np.array([[parse_action(word) for word in actions.split()]])
@@ -56,11 +56,11 @@ def go_on(table: tuple[Lookup, State], actions: str) -> State:
     return state
 
 
-def dealt(rules: Rules, ids: Sequence[int], number: int | None = None) -> tuple[Lookup, State]:
-    info = lookup(rules)
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, np.array(ids)), deal_no=None if number is None else [number] * len(ids))
-    return info, state
+def dealt(rules: Rules, ids: Sequence[int], number: int | None = None) -> tuple[CompiledRules, State]:
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, len(ids))
+    deal(compiled, state, shuffle(compiled, np.array(ids)), deal_no=None if number is None else [number] * len(ids))
+    return compiled, state
 
 
 def piles(*taken: str) -> np.ndarray:
@@ -98,17 +98,17 @@ def test_03_cards_go_left_right_across_and_are_then_held() -> None:
             assert state.hands[0, giver] & three == 0
     _, held = dealt(Rules(), [7], 3)
     assert held.phase[0] == PLAY
-    assert held.start.tolist() == shuffle(lookup(Rules()), [7]).tolist()
+    assert held.start.tolist() == shuffle(compiled_rules(Rules()), [7]).tolist()
 
 
 def test_04_a_moon_is_a_set_of_cards_and_no_sum_of_points() -> None:
     """t_games #436: 16 points (26 - 10) were called a moon, because the bonus was always taken for granted."""
-    info = lookup(Rules.preset("omnibus"))
+    rules = compiled_rules(Rules.preset("omnibus"))
     sixteen = piles("SQ H234", "H56789TJQKA DJ", "-", "-")
-    assert shooter(info, sixteen).tolist() == [-1]
-    assert deal_points(info, sixteen, np.array([-1]), np.array([ADD])).tolist() == [[16, 0, 0, 0]]
-    assert shooter(info, piles("SQ H23456789TJQKA DJ", "-", "-", "-")).tolist() == [0]
-    assert shooter(info, piles("DJ", "SQ H23456789TJQKA", "-", "-")).tolist() == [1]
+    assert shooter(rules, sixteen).tolist() == [-1]
+    assert deal_points(rules, sixteen, np.array([-1]), np.array([ADD])).tolist() == [[16, 0, 0, 0]]
+    assert shooter(rules, piles("SQ H23456789TJQKA DJ", "-", "-", "-")).tolist() == [0]
+    assert shooter(rules, piles("DJ", "SQ H23456789TJQKA", "-", "-")).tolist() == [1]
 
 
 def test_05_the_opening_card_is_not_asked_for_once_a_card_is_led() -> None:
@@ -168,11 +168,11 @@ def test_08_an_action_that_is_not_legal_is_refused_on_every_way_in() -> None:
 
 def test_09_a_moon_can_take_a_score_below_zero_and_is_worth_26_whoever_has_the_bonus_card() -> None:
     """t_games, hearts_game.py: scores were held at 0 or above, and with a bonus card a moon was always worth 36."""
-    info = lookup(Rules.preset("omnibus"))
+    rules = compiled_rules(Rules.preset("omnibus"))
     for holder, points in ((0, [-36, 0, 0, 0]), (1, [-26, -10, 0, 0])):
         taken = piles("SQ H23456789TJQKA", "-", "-", "-")
         taken[0, holder] |= parse_hand("JD")
-        assert deal_points(info, taken, np.array([0]), np.array([SUBTRACT])).tolist() == [points]
+        assert deal_points(rules, taken, np.array([0]), np.array([SUBTRACT])).tolist() == [points]
     table = at("C2 H3 / C3 D4 / C4 D3 / C5 SQ", moon="subtract", moon_value=26)
     state = go_on(table, "2C 3C 4C 5C QS 3H 4D 3D")
     assert state.scores.tolist() == [[0, 0, 0, -26]]
@@ -220,7 +220,7 @@ def test_11_an_option_lands_in_its_own_field_and_cannot_be_given_by_place() -> N
         changed = {field.name for field in fields(Rules) if getattr(rules, field.name) != getattr(plain, field.name)}
         assert getattr(rules, name) == value
         assert changed - {"num_players"} == set(given) - {"num_players"}, name
-        assert lookup(rules).rules == rules
+        assert compiled_rules(rules).rules == rules
         assert Rules.parse(rules.show()) == rules
 
 
@@ -228,10 +228,10 @@ def test_12_what_a_network_sees_is_read_back_from_the_state_itself() -> None:
     """OpenSpiel pull request 254: an "important bug fix" in the tensor of the information state."""
     for players, steps in ((2, 9), (4, 7), (4, 33), (7, 30)):
         rules, state = play_some(players, 8, steps, seed=steps)
-        info = lookup(rules)
-        shape = layout(info)
+        compiled = compiled_rules(rules)
+        shape = layout(compiled)
         for seat in range(players):
-            rows = encode(shape, view(info, state, np.full(8, seat)))
+            rows = encode(shape, view(compiled, state, np.full(8, seat)))
             around = (seat + np.arange(players)) % players
             for row, seen in enumerate(rows):
                 played = state.start[row] & ~state.hands[row]
@@ -319,7 +319,12 @@ def test_17_the_direction_of_the_pass_follows_the_number_of_the_deal_through_a_g
 def test_18_three_players_never_pass_across_and_five_players_keep_the_two_of_spades() -> None:
     """TabletopGames pull request 256: across was n/2, left for three; five dropped 2S; hold deals asked for cards."""
     assert Rules(num_players=3).pass_cycle == (1, 2)
-    assert [pass_offset(lookup(Rules(num_players=5)), np.array([number]))[0] for number in range(4)] == [1, 4, 1, 4]
+    assert [pass_offset(compiled_rules(Rules(num_players=5)), np.array([number]))[0] for number in range(4)] == [
+        1,
+        4,
+        1,
+        4,
+    ]
     assert Rules(num_players=5).removed == ("2C", "2D")
     result = play(Rules(pass_cycle=(0,), moon="add"), [make("random")], [0] * 4, [1, 2])
     assert result.decisions.tolist() == [2 * 52]

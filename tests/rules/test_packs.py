@@ -6,7 +6,7 @@ import pytest
 
 import oracle
 from hearts_env.cards import ALL_CARDS, CARD_NAMES, cards_in, names_in, parse_hand
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import PRESETS, Rules, RulesError
 from hearts_env.text.record import Record
 
@@ -19,14 +19,14 @@ def test_a_pack_may_be_said_by_suit_or_by_card_in_any_order(text: str) -> None:
     assert rules.deck == "C24 H3A SQ"
     assert rules == Rules(num_players=2, deck="C24 H3A SQ", dead_cards=1)
     assert rules.hand_size == 2
-    assert names_in(lookup(rules).deck) == ["2C", "4C", "3H", "AH", "QS"]
+    assert names_in(compiled_rules(rules).deck) == ["2C", "4C", "3H", "AH", "QS"]
 
 
 def test_saying_what_is_in_is_saying_what_is_out() -> None:
     kept = Rules(num_players=2, deck="C24 H3A SQ", dead_cards=1)
     out = Rules(num_players=2, deck=tuple(names_in(ALL_CARDS & ~parse_hand("C24 H3A SQ"))), dead_cards=1)
     assert kept.removed == out.removed
-    assert lookup(kept).deck == lookup(out).deck
+    assert compiled_rules(kept).deck == compiled_rules(out).deck
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -34,7 +34,7 @@ def test_small_rules_survive_text_json_and_records_and_the_oracle_has_the_same_p
     rules = Rules.preset(name)
     assert Rules.parse(rules.show()) == rules
     assert Rules.from_dict(rules.changes()) == rules
-    pack = cards_in(lookup(rules).deck)
+    pack = cards_in(compiled_rules(rules).deck)
     assert 8 <= len(pack) <= 20
     plain = oracle.rules(**{**rules.changes(), "num_players": rules.num_players})
     assert oracle.deck(plain) == pack

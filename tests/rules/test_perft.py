@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import perft
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import CHOICES, PRESETS, Rules
 from hearts_env.text.notation import parse_position, show_position
 
@@ -61,8 +61,8 @@ def test_fields_of_the_rules_change_the_tally_of_the_same_deal() -> None:
 def wrong(item: perft.Position, **fields: Any) -> str:
     """What is said about an engine that plays by other rules than the oracle."""
     rules = item.full_rules()
-    info = lookup(Rules.from_dict({**rules.changes(), "num_players": rules.num_players, **fields}))
-    return perft.explain(info, parse_position(info, item.position), perft.oracle_deal(item), item.depth)
+    compiled = compiled_rules(Rules.from_dict({**rules.changes(), "num_players": rules.num_players, **fields}))
+    return perft.explain(compiled, parse_position(compiled, item.position), perft.oracle_deal(item), item.depth)
 
 
 def test_a_difference_is_divided_by_move_down_to_the_position_where_it_begins() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hearts_env.cards import ADD, SUBTRACT, card_set, lowest, names_in, parse_card
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.rules import Rules, RulesError
 from hearts_env.game.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter, winners
@@ -25,12 +25,12 @@ FOUR_HANDS = "C23456789TJQKA / D23456789TJQKA / H23456789TJQKA / S23456789TJQKA"
 def position(rules: str, text: str) -> tuple[Rules, State]:
     """Rules as text, and the one table that a position describes."""
     made = Rules.parse(rules)
-    return made, parse_position(lookup(made), text)
+    return made, parse_position(compiled_rules(made), text)
 
 
 def legal_names(rules: str, text: str) -> str:
     made, state = position(rules, text)
-    return " ".join(names_in(legal(lookup(made), state)[0]))
+    return " ".join(names_in(legal(compiled_rules(made), state)[0]))
 
 
 def dealt(hands: str, plays: str = "", number: int = 3) -> str:
@@ -178,7 +178,9 @@ def test_the_seat_left_of_the_dealer_leads_what_it_likes_but_an_unbroken_heart()
         rules, state = position(text, dealt(" / ".join(hands), number=number))
         seat = (number + 1) % 4
         assert state.turn[0] == seat
-        assert names_in(legal(lookup(rules), state)[0]) == names_in(parse_hand(" ".join(hands[seat].split())) & ~HEARTS)
+        assert names_in(legal(compiled_rules(rules), state)[0]) == names_in(
+            parse_hand(" ".join(hands[seat].split())) & ~HEARTS
+        )
 
 
 def test_a_trick_in_trumps_goes_to_the_highest_heart_and_not_to_the_last() -> None:
@@ -197,13 +199,13 @@ ALL_HEARTS = "H23456789TJQKA"
 
 def points(rules: Rules, taken: Sequence[str], choice: int = ADD, scores: Sequence[int] | None = None) -> list[int]:
     """What a deal in which these cards were captured adds to each score."""
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     sets = np.array([[card_set(map(parse_card, names_in(parse_hand(cards)))) for cards in taken]], np.int64)
-    shooters = shooter(info, sets)
+    shooters = shooter(compiled, sets)
     choices = np.array([choice])
     if rules.moon == "auto" and shooters[0] >= 0:
-        choices = automatic_choice(info, sets, shooters, np.array([scores or [0] * info.num_players]))
-    return deal_points(info, sets, shooters, choices)[0].tolist()
+        choices = automatic_choice(compiled, sets, shooters, np.array([scores or [0] * compiled.num_players]))
+    return deal_points(compiled, sets, shooters, choices)[0].tolist()
 
 
 def test_a_moon_is_every_penalty_card_and_not_26_points() -> None:
@@ -232,11 +234,11 @@ def test_whoever_shot_the_moon_and_nobody_else_makes_the_choice(shooting_seat: i
     hands = [f"C{rank} S{rank}" for rank in "234"]
     hands.insert(shooting_seat, "C5 SQ")
     rules, state = position(small(*hands, scoring={"QS": 13}, first_trick_points="allowed"), dealt(" / ".join(hands)))
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     while state.phase[0] != MOON:
-        step(info, state, lowest(legal(info, state)))
+        step(compiled, state, lowest(legal(compiled, state)))
     assert state.turn[0] == shooting_seat
-    step(info, state, np.array([SUBTRACT]))
+    step(compiled, state, np.array([SUBTRACT]))
     assert state.scores[0].tolist() == [-13 * (seat == shooting_seat) for seat in range(4)]
 
 
@@ -277,11 +279,11 @@ def test_partners_pay_nothing_for_a_moon_and_both_gain_where_it_subtracts() -> N
 def test_a_side_shoots_the_moon_together_only_where_it_may_and_the_taker_of_qs_is_the_shooter() -> None:
     """PA, WP: it must fall to one player; that QS decides is our ruling."""
     together = ("H23456789TJQKA", "C2", "SQ", "C4")
-    info = lookup(Rules(teams="fixed", team_moon="team"))
+    rules = compiled_rules(Rules(teams="fixed", team_moon="team"))
     sets = np.array([[parse_hand(cards) for cards in together]], np.int64)
-    assert shooter(info, sets).tolist() == [2]
-    assert shooter(lookup(Rules(teams="fixed")), sets).tolist() == [-1]
-    by_hearts = lookup(Rules(teams="fixed", team_moon="team", scoring={"2H": 1, "3H": 1, "4H": 1}))
+    assert shooter(rules, sets).tolist() == [2]
+    assert shooter(compiled_rules(Rules(teams="fixed")), sets).tolist() == [-1]
+    by_hearts = compiled_rules(Rules(teams="fixed", team_moon="team", scoring={"2H": 1, "3H": 1, "4H": 1}))
     hearts = np.array([[parse_hand(cards) for cards in ("H2", "C2", "H34", "C4")]], np.int64)
     assert shooter(by_hearts, hearts).tolist() == [2]
 
@@ -301,17 +303,17 @@ def test_the_automatic_moon_adds_unless_that_would_lose_the_game_reset_included(
 
 
 def ended(rules: Rules, scores: Sequence[int]) -> tuple[bool, list[int]]:
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     array = np.array([scores])
-    return bool(is_over(info, array)[0]), np.flatnonzero(winners(info, array)[0]).tolist()
+    return bool(is_over(compiled, array)[0]), np.flatnonzero(winners(compiled, array)[0]).tolist()
 
 
 def test_a_score_may_go_below_zero() -> None:
     """SC: "subtract 26 from their own score" has no floor."""
     rules = Rules(scoring={"QS": 13}, deck=small_pack("C2 SQ", "C3 SK"), num_players=2, dead_cards=0, moon="subtract")
-    info = lookup(rules)
-    state = parse_position(info, "deal 0 | scores 0 5 | hands C2 SQ / C3 SK | plays 2C 3C KS")
-    step(info, state, np.array([parse_card("QS")]))
+    compiled = compiled_rules(rules)
+    state = parse_position(compiled, "deal 0 | scores 0 5 | hands C2 SQ / C3 SK | plays 2C 3C KS")
+    step(compiled, state, np.array([parse_card("QS")]))
     assert state.scores[0].tolist() == [0, -8]
 
 
@@ -348,19 +350,19 @@ def test_a_side_or_a_player_ends_the_game_of_sides_and_the_sums_decide() -> None
 
 def test_the_next_game_begins_with_scores_of_zero() -> None:
     """SC: the game ends when the target is reached; what follows is another one."""
-    info = lookup(Rules())
-    state = State.empty(info, 2)
+    rules = compiled_rules(Rules())
+    state = State.empty(rules, 2)
     state.deal_no[:], state.phase[:], state.scores[:] = 6, [GAME_OVER, DEAL_OVER], [[100, 3, 2, 1], [99, 3, 2, 1]]
-    deal(info, state, shuffle(info, [1, 2]))
+    deal(rules, state, shuffle(rules, [1, 2]))
     assert state.scores.tolist() == [[0, 0, 0, 0], [99, 3, 2, 1]]
     assert state.deal_no.tolist() == [0, 7]
 
 
 def test_exactly_the_target_goes_back_and_more_does_not() -> None:
     """GO: exactly 100 becomes 50."""
-    info = lookup(Rules.preset("goldsmith"))
-    assert reset_exact(info, np.array([[100, 101, 99, 0]])).tolist() == [[50, 101, 99, 0]]
-    assert reset_exact(lookup(Rules()), np.array([[100, 101, 99, 0]])).tolist() == [[100, 101, 99, 0]]
+    rules = compiled_rules(Rules.preset("goldsmith"))
+    assert reset_exact(rules, np.array([[100, 101, 99, 0]])).tolist() == [[50, 101, 99, 0]]
+    assert reset_exact(compiled_rules(Rules()), np.array([[100, 101, 99, 0]])).tolist() == [[100, 101, 99, 0]]
 
 
 # -- what a network is told of the rules -------------------------------------------------------------------------------
@@ -380,10 +382,10 @@ def test_exactly_the_target_goes_back_and_more_does_not() -> None:
 )
 def test_a_network_is_told_what_differs_from_the_standard_game_and_nothing_else(changes: str, told: set[str]) -> None:
     standard = {"4 players", "hearts_broken_by=heart_or_qs", "moon=choice", "scoring=standard"}
-    flags = {says for says, holds in rule_flags(lookup(Rules())).items() if holds}
+    flags = {says for says, holds in rule_flags(compiled_rules(Rules())).items() if holds}
     assert flags == standard
-    now = {says for says, holds in rule_flags(lookup(Rules.parse(changes))).items() if holds}
+    now = {says for says, holds in rule_flags(compiled_rules(Rules.parse(changes))).items() if holds}
     assert told <= now
     assert now - told <= standard
-    shape = layout(lookup(Rules()))
-    assert shape["rules"].stop - shape["rules"].start == len(rule_flags(lookup(Rules())))
+    shape = layout(compiled_rules(Rules()))
+    assert shape["rules"].stop - shape["rules"].start == len(rule_flags(compiled_rules(Rules())))

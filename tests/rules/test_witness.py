@@ -114,9 +114,9 @@ def test_a_position_told_from_the_oracles_record_is_the_engines_own() -> None:
         start = pair.state.copy()
         play_out(pair, chance)
         for row in range(2):
-            told = parse_position(pair.lookup, position(pair, start, row))
+            told = parse_position(pair.compiled, position(pair, start, row))
             pair.state.key[row] = 0
-            assert show_position(pair.lookup, told) == show_position(pair.lookup, pair.state, row)
+            assert show_position(pair.compiled, told) == show_position(pair.compiled, pair.state, row)
 
 
 def test_a_difference_names_the_thing_both_answers_the_rules_and_the_position() -> None:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from hearts_env.cards import Ints
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import State
@@ -29,19 +29,19 @@ VARIANTS = (
 
 def dealt(rules: Rules, ids: Ints) -> State:
     """The deals of these ids, before the first action; an id tells the deal's number and its random numbers too."""
-    info = lookup(rules)
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, ids), deal_no=ids % len(rules.pass_cycle), key=ids)
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, len(ids))
+    deal(compiled, state, shuffle(compiled, ids), deal_no=ids % len(rules.pass_cycle), key=ids)
     return state
 
 
 def play_some(players: int, tables: int, steps: int, seed: int = 0, **fields: object) -> tuple[Rules, State]:
     """The deals of ids 0, 1, ... after so many random actions.  fields: of the rules."""
     rules = Rules(num_players=players, **fields)  # type: ignore[arg-type]
-    info = lookup(rules)
-    state = State.empty(info, tables)
-    deal(info, state, shuffle(info, np.arange(tables)))
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, tables)
+    deal(compiled, state, shuffle(compiled, np.arange(tables)))
     chance = random.Random(seed)
     for _ in range(steps):
-        step(info, state, random_actions(chance, info, state))
+        step(compiled, state, random_actions(chance, compiled, state))
     return rules, state

@@ -21,7 +21,7 @@ def assert_same_states(mine: State, theirs: State, what: object) -> None:
 
 
 def assert_same_views(mine: View, theirs: View) -> None:
-    """The lookup aside, which both share where the rules are equal."""
+    """The rules aside, which both share where the rules are equal."""
     for field in dataclasses.fields(View):
-        if field.name != "lookup":
+        if field.name != "rules":
             assert_equal(getattr(mine, field.name), getattr(theirs, field.name), field.name)

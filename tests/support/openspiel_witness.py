@@ -70,12 +70,12 @@ def compare(options: Options, chance: random.Random, tables: int) -> tuple[Pair,
     games = [Game(spiel, pair, row) for row in range(tables)]
     decisions = 0
     while not pair.state.over.all():
-        actions = random_actions(chance, pair.lookup, pair.state)
-        sets = legal(pair.lookup, pair.state).tolist()
+        actions = random_actions(chance, pair.compiled, pair.state)
+        sets = legal(pair.compiled, pair.state).tolist()
         for row in np.flatnonzero(~pair.state.over).tolist():
             games[row].act(int(pair.state.turn[row]), sets[row], int(actions[row]))
             decisions += 1
-        step(pair.lookup, pair.state, actions)
+        step(pair.compiled, pair.state, actions)
     for game in games:
         game.check_returns()
     return pair, decisions
@@ -89,8 +89,8 @@ class Game:
         self.state = spiel.new_initial_state()
         # The picks wait here until all have been made: in the engine they go round the table.
         self.picks: list[tuple[int, int, int]] = []
-        self.draw(int(pass_offset(pair.lookup, pair.state.deal_no[[row]])[0]))
-        hands = [cards_in(cards) for cards in dealt_hands(pair.lookup, pair.state)[row]]
+        self.draw(int(pass_offset(pair.compiled, pair.state.deal_no[[row]])[0]))
+        hands = [cards_in(cards) for cards in dealt_hands(pair.compiled, pair.state)[row]]
         for card in itertools.chain.from_iterable(zip(*hands, strict=True)):
             self.draw(theirs(card))
 
@@ -104,7 +104,7 @@ class Game:
         """One decision of the engine: who makes it, out of what, and what was chosen."""
         if self.pair.state.phase[self.row] == PASS:
             self.picks.append((seat, allowed, action))
-            if len(self.picks) == self.pair.lookup.num_players * self.pair.lookup.pass_count:
+            if len(self.picks) == self.pair.compiled.num_players * self.pair.compiled.pass_count:
                 for pick in sorted(self.picks, key=lambda pick: pick[0]):
                     self.apply(*pick)
         else:
@@ -125,5 +125,5 @@ class Game:
 
     def check(self, thing: str, ours: Any, openspiel: Any) -> None:
         if ours != openspiel:
-            position = show_position(self.pair.lookup, self.pair.state, self.row)
+            position = show_position(self.pair.compiled, self.pair.state, self.row)
             raise difference(self.pair.rules, position, {thing: {"engine": ours, "openspiel": openspiel}})

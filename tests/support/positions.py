@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hearts_env.cards import NO_CARD, card_set, cards_in, parse_card, parse_hand
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import MOON, PLAY, State
 from hearts_env.game.view import View, view
@@ -25,14 +25,14 @@ def to_act(
     The viewer is seat 0.  taken: penalty and bonus cards that each seat has captured, the viewer's first; what is not
     named anywhere is in other hands as far as there is room, scoring cards first, or was captured by seat 1.
     """
-    info = lookup(rules)
-    seats = info.num_players
-    state = State.empty(info, 1)
+    compiled = compiled_rules(rules)
+    seats = compiled.num_players
+    state = State.empty(compiled, 1)
     played = [parse_card(name) for name in trick.split()]
     own, table = parse_hand(hand), card_set(played)
     captured = [parse_hand(text) if text else 0 for text in (*taken, *[""] * (seats - len(taken)))]
-    rest = info.deck & ~own & ~table & ~sum(captured)
-    scoring = sum(cards for cards, _ in info.point_sets)
+    rest = compiled.deck & ~own & ~table & ~sum(captured)
+    scoring = sum(cards for cards, _ in compiled.point_sets)
     order = cards_in(rest & scoring) + cards_in(rest & ~scoring)
     left = own.bit_count()
     sizes = [left if seat < seats - len(played) else left - 1 for seat in range(1, seats)]
@@ -40,30 +40,30 @@ def to_act(
     for size in sizes:
         hands.append(card_set(order[:size]))
         order = order[size:]
-    dead = card_set(order[: info.rules.dead_cards])
+    dead = card_set(order[: compiled.rules.dead_cards])
     captured[1] |= card_set(order) & ~dead
     state.hands[0], state.taken[0], state.table[0] = hands, captured, table
-    _seat_the_played(info.hand_size, state, played, sum(captured))
+    _seat_the_played(compiled.hand_size, state, played, sum(captured))
     state.scores[0] = scores or 0
     state.phase[:], state.turn[:], state.broken[:], state.deal_no[:] = PLAY, 0, broken, 3
-    state.count[:] = seats * (info.hand_size - left) + len(played)
+    state.count[:] = seats * (compiled.hand_size - left) + len(played)
     for seat, card in enumerate(played, seats - len(played)):
-        if state.best[0] == NO_CARD or int(info.beats[state.best[0]]) >> card & 1:
+        if state.best[0] == NO_CARD or int(compiled.beats[state.best[0]]) >> card & 1:
             state.best[0], state.best_seat[0] = card, seat
     if played:
-        state.led[0] = info.suit[played[0]]
-    return view(info, state, [0])
+        state.led[0] = compiled.suit[played[0]]
+    return view(compiled, state, [0])
 
 
 def moon_choice(rules: Rules, scores: Sequence[int]) -> View:
     """The view of seat 0, which has shot the moon, before its choice."""
-    info = lookup(rules)
-    state = State.empty(info, 1)
-    state.taken[0, 0] = info.deck
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, 1)
+    state.taken[0, 0] = compiled.deck
     state.scores[0] = scores
     state.phase[:], state.turn[:], state.shooter[:], state.deal_no[:] = MOON, 0, 0, 0
-    state.count[:] = info.num_plays
-    return view(info, state, [0])
+    state.count[:] = compiled.num_plays
+    return view(compiled, state, [0])
 
 
 def _seat_the_played(hand_size: int, state: State, played: list[int], captured: int) -> None:

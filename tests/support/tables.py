@@ -11,7 +11,7 @@ import numpy as np
 
 import oracle
 from hearts_env.cards import card_set, cards_in
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import State
@@ -25,7 +25,7 @@ class Pair:
     """The same deals in the oracle and in the engine."""
 
     rules: Rules
-    lookup: Lookup
+    compiled: CompiledRules
     deals: list[oracle.Deal]
     state: State
 
@@ -49,15 +49,15 @@ def dealt(
 ) -> Pair:
     """Tables with these hands: a deal of this number at these scores.  changes: the rules' fields that differ."""
     rules = Rules.from_dict(changes)
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     resolved = oracle.rules(**changes)
     deals = [
         oracle.Deal(resolved, cards, deal_no=number, totals=total)
         for cards, number, total in zip(hands, deal_no, scores, strict=True)
     ]
-    state = State.empty(info, len(deals))
-    deal(info, state, as_sets(hands), deal_no=deal_no, scores=scores, key=key)
-    return Pair(rules, info, deals, state)
+    state = State.empty(compiled, len(deals))
+    deal(compiled, state, as_sets(hands), deal_no=deal_no, scores=scores, key=key)
+    return Pair(rules, compiled, deals, state)
 
 
 def as_sets(hands: Hands) -> np.ndarray:
@@ -65,7 +65,7 @@ def as_sets(hands: Hands) -> np.ndarray:
     return np.array([[card_set(cards) for cards in each] for each in hands], np.int64)
 
 
-def random_actions(chance: random.Random, info: Lookup, state: State) -> np.ndarray:
+def random_actions(chance: random.Random, rules: CompiledRules, state: State) -> np.ndarray:
     """A random legal action for each table; 0 where the deal is over.  int64 [N]."""
-    sets = legal(info, state)
+    sets = legal(rules, state)
     return np.array([chance.choice(cards_in(cards)) if cards else 0 for cards in sets], np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 import oracle
 from hearts_env.cards import ACTION_NAMES, ADD, SUBTRACT
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import deal, legal, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.scoring import winners
@@ -62,7 +62,7 @@ def deal_next(pair: Pair, hands: Hands) -> None:
         oracle.Deal(old.r, cards) if old.game_over else oracle.Deal(old.r, cards, old.deal_no + 1, old.scores)
         for old, cards in zip(pair.deals, hands, strict=True)
     ]
-    deal(pair.lookup, pair.state, as_sets(hands))
+    deal(pair.compiled, pair.state, as_sets(hands))
 
 
 # -- the comparison --------------------------------------------------------------------------------------------------
@@ -77,16 +77,16 @@ def play_out(pair: Pair, chance: random.Random) -> int:
     decisions = 0
     playing = list(range(len(pair.deals)))
     while playing:
-        ours = engine_moments(pair.lookup, pair.state)
+        ours = engine_moments(pair.compiled, pair.state)
         for row in playing:
             theirs = oracle_moment(pair.deals[row])
             if ours[row] != theirs:
                 raise _difference(pair, start, row, MOMENT, ours[row], theirs)
         playing = _check_ended(pair, start, playing)
-        actions = random_actions(chance, pair.lookup, pair.state)
+        actions = random_actions(chance, pair.compiled, pair.state)
         for row in playing:
             pair.deals[row].step(int(actions[row]))
-        step(pair.lookup, pair.state, actions)
+        step(pair.compiled, pair.state, actions)
         decisions += len(playing)
     return decisions
 
@@ -96,7 +96,7 @@ def _check_ended(pair: Pair, start: State, playing: list[int]) -> list[int]:
     ended = [row for row in playing if pair.deals[row].phase == "over"]
     if not ended:
         return playing
-    results = engine_results(pair.lookup, pair.state)
+    results = engine_results(pair.compiled, pair.state)
     for row in ended:
         theirs = oracle_result(pair.deals[row])
         if results[row] != theirs:
@@ -104,11 +104,11 @@ def _check_ended(pair: Pair, start: State, playing: list[int]) -> list[int]:
     return [row for row in playing if pair.deals[row].phase != "over"]
 
 
-def engine_moments(info: Lookup, state: State) -> list[tuple[Any, ...]]:
+def engine_moments(rules: CompiledRules, state: State) -> list[tuple[Any, ...]]:
     """What the engine says before a decision, a row a table, in the order of MOMENT."""
     phases = [PHASE_NAMES[phase] for phase in state.phase.tolist()]
     hand = state.hands[np.arange(len(state)), state.turn]
-    arrays = (state.turn, legal(info, state), hand, state.table)
+    arrays = (state.turn, legal(rules, state), hand, state.table)
     taken = [cards if table == 0 else None for cards, table in zip(state.taken.tolist(), state.table, strict=True)]
     rest = (state.broken.tolist(), state.voids.tolist(), state.scores.tolist())
     return list(zip(phases, *(array.tolist() for array in arrays), taken, *rest, strict=True))
@@ -130,9 +130,9 @@ def oracle_moment(theirs: oracle.Deal) -> tuple[Any, ...]:
     )
 
 
-def engine_results(info: Lookup, state: State) -> list[tuple[Any, ...]]:
+def engine_results(rules: CompiledRules, state: State) -> list[tuple[Any, ...]]:
     """What the engine says when deals are over, a row a table, in the order of RESULT."""
-    won = winners(info, state.scores.astype(np.int64))
+    won = winners(rules, state.scores.astype(np.int64))
     arrays = (state.shooter, state.choice, state.plays, state.leaders, state.picks, state.start, state.deal_no)
     winning = [np.flatnonzero(row).tolist() for row in won]
     rest = (array.tolist() for array in arrays)
@@ -176,7 +176,7 @@ def position(pair: Pair, start: State, row: int) -> str:
     theirs = pair.deals[row]
     dealt = start.take([row])
     dealt.key[:] = 0
-    parts = [show_position(pair.lookup, dealt)]
+    parts = [show_position(pair.compiled, dealt)]
     if any(theirs.picks):
         parts.append(f"picks {' / '.join(show_suits(_set(cards)) for cards in theirs.picks)}")
     if theirs.plays:

@@ -20,7 +20,7 @@ import support_path  # noqa: F401
 # isort: split
 import oracle
 from hearts_env.executor import EXECUTORS, using
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, shuffle
 from hearts_env.game.random_play import play_random
 from hearts_env.game.rules import Rules
@@ -32,22 +32,22 @@ BATCH = 1000
 SEED = 0
 
 
-def random_lookup(chance: random.Random, players: int) -> Lookup:
+def random_lookup(chance: random.Random, players: int) -> CompiledRules:
     """Random rules for so many players."""
     while True:
         changes = oracle.random_rules(chance)
         if changes.get("num_players", 4) == players:
-            return lookup(Rules.from_dict(changes))
+            return compiled_rules(Rules.from_dict(changes))
 
 
-def dealt(info: Lookup, ids: np.ndarray) -> State:
+def dealt(rules: CompiledRules, ids: np.ndarray) -> State:
     """A deal at each table, at scores near the target: a pure function of the ids."""
-    state = State.empty(info, len(ids))
+    state = State.empty(rules, len(ids))
     rng = np.random.default_rng(ids.tolist())
-    scores = rng.integers(-30, info.rules.target, (len(ids), info.num_players))
+    scores = rng.integers(-30, rules.rules.target, (len(ids), rules.num_players))
     near = rng.random(len(ids)) < 0.5
-    scores[near] = info.rules.target - rng.integers(1, 30, (int(near.sum()), info.num_players))
-    deal(info, state, shuffle(info, ids), deal_no=ids % 12, scores=scores, key=ids * 7919)
+    scores[near] = rules.rules.target - rng.integers(1, 30, (int(near.sum()), rules.num_players))
+    deal(rules, state, shuffle(rules, ids), deal_no=ids % 12, scores=scores, key=ids * 7919)
     return state
 
 
@@ -58,16 +58,16 @@ def differences(mine: State, theirs: State) -> list[str]:
     return [name for name, ours, other in pairs if ours.dtype != other.dtype or ours.tobytes() != other.tobytes()]
 
 
-def compare(info: Lookup, ids: np.ndarray) -> list[str]:
+def compare(rules: CompiledRules, ids: np.ndarray) -> list[str]:
     """What differs after random play of these deals: half way, where only some seats play, and at the end."""
     played = []
     for name in EXECUTORS:
         with using(name):
-            state = dealt(info, ids)
-            some = np.random.default_rng(len(ids)).random((len(ids), info.num_players)) < 0.9
-            first = play_random(info, state, some, SEED)
+            state = dealt(rules, ids)
+            some = np.random.default_rng(len(ids)).random((len(ids), rules.num_players)) < 0.9
+            first = play_random(rules, state, some, SEED)
             half = state.copy()
-            played.append((first, half, play_random(info, state, seed=SEED), state))
+            played.append((first, half, play_random(rules, state, seed=SEED), state))
     mine, theirs = played
     counts = ["actions played"] if (mine[0], mine[2]) != (theirs[0], theirs[2]) else []
     assert mine[3].over.all()

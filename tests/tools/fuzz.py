@@ -36,7 +36,7 @@ from hearts_agents import make
 from hearts_agents.external.messages import parse_request, request_lines, view_of
 from hearts_agents.external.protocol import ProtocolError, loaded, parse_answer
 from hearts_env.cards import ACTION_NAMES, CARD_NAMES, NO_CARD, CardError, cards_in, parse_card
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.rules import CHOICES, Rules, RulesError
 from hearts_env.game.state import PHASE_NAMES, State
@@ -114,13 +114,13 @@ class Asked:
 
 
 def position(chance: Random, rules: Rules) -> str:
-    info = lookup(rules)
-    state = State.empty(info, 1)
-    deal(info, state, shuffle(info, [chance.randrange(2**40)]), deal_no=[chance.randrange(6)])
-    for _ in range(chance.randrange(info.num_plays + rules.num_players * rules.pass_count + 2)):
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, 1)
+    deal(compiled, state, shuffle(compiled, [chance.randrange(2**40)]), deal_no=[chance.randrange(6)])
+    for _ in range(chance.randrange(compiled.num_plays + rules.num_players * rules.pass_count + 2)):
         if not state.over[0]:
-            step(info, state, np.array([chance.choice(cards_in(int(legal(info, state)[0])))]))
-    return show_position(info, state)
+            step(compiled, state, np.array([chance.choice(cards_in(int(legal(compiled, state)[0])))]))
+    return show_position(compiled, state)
 
 
 # -- how records are mutated -------------------------------------------------------------------------------------------
@@ -398,17 +398,17 @@ def check_answer(line: bytes, answer: dict[str, Any]) -> bool:
 
 
 def check_position(rules: Rules, text: str) -> bool:
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     try:
-        state = parse_position(info, text)
+        state = parse_position(compiled, text)
     except NotationError:
         return False
-    shown = show_position(info, state)
-    expect(show_position(info, parse_position(info, shown)) == shown, f"shown as {shown}, it is read otherwise")
+    shown = show_position(compiled, state)
+    expect(show_position(compiled, parse_position(compiled, shown)) == shown, f"shown as {shown}, it is read otherwise")
     number = int(state.deal_no[0])
     if number < 0:
         return True
-    hands = [cards_in(hand) for hand in dealt_hands(info, state)[0]]
+    hands = [cards_in(hand) for hand in dealt_hands(compiled, state)[0]]
     before = [int(word) for word in text.split("|")[1].split()[1:]]
     game = oracle.Deal(plain_rules({**rules.changes(), "num_players": rules.num_players}), hands, number, before)
     picks = [cards_in(cards) for cards in state.picks[0]]
@@ -420,7 +420,7 @@ def check_position(rules: Rules, text: str) -> bool:
         game.step(int(state.choice[0]))
     phase = "over" if state.over[0] else PHASE_NAMES[state.phase[0]]
     expect((phase, int(state.turn[0])) == (game.phase, game.turn), f"{phase}, but {game.phase} in the oracle")
-    expect([cards_in(cards) for cards in legal(info, state)[0:1]] == [game.legal()], "other actions are legal")
+    expect([cards_in(cards) for cards in legal(compiled, state)[0:1]] == [game.legal()], "other actions are legal")
     expect(state.scores[0].tolist() == (game.scores if phase == "over" else before), "other scores")
     return True
 
@@ -464,14 +464,14 @@ def check_action(text: Any) -> bool:
 
 def check_request(rules: Rules, line: bytes) -> bool:
     """Is the request accepted?  It must then be asked again as it was read, and our agents must be able to answer."""
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     try:
-        request = parse_request(info, loaded(line))
-        seen = view_of(info, [request])
+        request = parse_request(compiled, loaded(line))
+        seen = view_of(compiled, [request])
     except ProtocolError:
         return False
     shown = request_lines(seen, request.id)[0]
-    expect(parse_request(info, loaded(shown)) == request, f"asked again as {shown!r}")
+    expect(parse_request(compiled, loaded(shown)) == request, f"asked again as {shown!r}")
     check_actions(seen, make("rule").act(seen), "rule")
     return True
 

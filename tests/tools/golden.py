@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from hearts_agents import make
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import State
@@ -58,18 +58,18 @@ def _played(rules: Rules, ids: Sequence[int], games: bool) -> list[str]:
 
 def encoding_digest(preset: str) -> str:
     """SHA-256 of the encodings of all decisions of the single deals, padded and with the order of play."""
-    info = lookup(Rules.preset(preset))
-    shape = layout(info, pad=True, order=True)
+    rules = compiled_rules(Rules.preset(preset))
+    shape = layout(rules, pad=True, order=True)
     agent = make("random")
     ids = np.array(DEALS)
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, ids), deal_no=np.arange(len(ids)), key=ids)
+    state = State.empty(rules, len(ids))
+    deal(rules, state, shuffle(rules, ids), deal_no=np.arange(len(ids)), key=ids)
     digest = hashlib.sha256()
     while not state.over.all():
         state = state.take(~state.over)
-        seen = view(info, state)
+        seen = view(rules, state)
         digest.update(encode(shape, seen).tobytes())
-        step(info, state, agent.act(seen))
+        step(rules, state, agent.act(seen))
     return digest.hexdigest()
 
 

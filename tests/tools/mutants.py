@@ -129,7 +129,7 @@ MUTANTS = [
         ("the partner of the taker of QS may choose", "& _QUEEN_DECIDES", "& 0"),
         ("any team may shoot the moon together", '_mask(rules.team_moon == "team")', "_mask(teams)"),
         ("partners do not share their score", "sides=_mask(teams),", "sides=0,"),
-        ("a score never goes below zero", "reset_exact(lookup, _of(state.scores, rows) + points)", "reset_exact(lookup, np.maximum(_of(state.scores, rows) + points, 0))"),
+        ("a score never goes below zero", "reset_exact(rules, _of(state.scores, rows) + points)", "reset_exact(rules, np.maximum(_of(state.scores, rows) + points, 0))"),
         # -- passing, leading, the course of a deal --------------------------------------------------------------------
         ("the pass goes the other way", "return relative(players, seat, offset)", "return seat_after(players, seat, offset)", "giver"),
         ("the pass always goes the same way", "cycle[deal_no % len(cycle)]", "cycle[deal_no * 0]"),
@@ -175,9 +175,9 @@ MUTANTS = [
         ("worlds forget the giver's cards", "select(gives, view.got, view.picks)", "view.picks"),
         # -- text ------------------------------------------------------------------------------------------------------
         ("two seats may hold a card", "if hand & seen:", "if False:"),
-        ("a hand may have any size", "if hand.bit_count() != info.hand_size:", "if False:"),
+        ("a hand may have any size", "if hand.bit_count() != rules.hand_size:", "if False:"),
         ("illegal actions are replayed", "(actions != NO_CARD) & (bit(np.maximum(actions, 0)) & allowed != 0)", "actions != NO_CARD"),
-        ("hands as dealt are found with the pass turned round", "np.arange(info.num_players), offset[:, None]", "np.arange(info.num_players), -offset[:, None] % info.num_players"),
+        ("hands as dealt are found with the pass turned round", "np.arange(rules.num_players), offset[:, None]", "np.arange(rules.num_players), -offset[:, None] % rules.num_players", "dealt_hands"),
         ("cards may be passed in a hold deal", "if due == 0 and any(counts):", "if False:"),
         ("a pass may lack a card", "if number > due or not (under_way or number == due):", "if number > due:"),
         ("a position forgets its key", "if one.key[0]:", "if False:"),

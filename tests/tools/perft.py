@@ -26,7 +26,7 @@ import support_path  # noqa: F401
 import oracle
 from hearts_agents import make
 from hearts_env.cards import ACTION_NAMES, Ints, nth
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import GAME_OVER, State
@@ -94,34 +94,34 @@ def save(positions: list[Position]) -> None:
 # -- the engine ------------------------------------------------------------------------------------------------------
 
 
-def engine_state(item: Position) -> tuple[Lookup, State]:
+def engine_state(item: Position) -> tuple[CompiledRules, State]:
     """The position as one table of the engine."""
-    info = lookup(item.full_rules())
-    return info, parse_position(info, item.position)
+    rules = compiled_rules(item.full_rules())
+    return rules, parse_position(rules, item.position)
 
 
-def play_all(info: Lookup, state: State) -> tuple[State, Ints]:
+def play_all(rules: CompiledRules, state: State) -> tuple[State, Ints]:
     """Every table once for each of its legal actions, after that action; and the actions, int64."""
-    sets = legal(info, state)
+    sets = legal(rules, state)
     size = np.bitwise_count(sets).astype(np.int64)
     row = np.repeat(np.arange(len(state)), size)
     place = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
     actions = nth(sets[row], place)
     grown = state.take(row)
-    step(info, grown, actions)
+    step(rules, grown, actions)
     return grown, actions
 
 
-def count_engine(info: Lookup, state: State, depth: int) -> Tally:
+def count_engine(rules: CompiledRules, state: State, depth: int) -> Tally:
     """Count with whole batches: all tables of a depth together, or as many as a chunk holds."""
-    tally = Tally([0] * depth, points=[0] * info.num_players)
+    tally = Tally([0] * depth, points=[0] * rules.num_players)
     _tally_ends(tally, state)
     waiting = [(state, 0)]
     while waiting:
         part, level = waiting.pop()
         if level == depth:
             continue
-        grown, _ = play_all(info, part)
+        grown, _ = play_all(rules, part)
         tally.counts[level] += len(grown)
         _tally_ends(tally, grown)
         waiting += [(grown.take(slice(begin, begin + CHUNK)), level + 1) for begin in range(0, len(grown), CHUNK)]
@@ -199,11 +199,11 @@ def count_oracle(deal: oracle.Deal, depth: int) -> Tally:
 # -- where they differ -----------------------------------------------------------------------------------------------
 
 
-def divide_engine(info: Lookup, state: State, depth: int) -> dict[int, Tally]:
+def divide_engine(rules: CompiledRules, state: State, depth: int) -> dict[int, Tally]:
     """What lies below each legal action of one table, to `depth` actions with it."""
-    grown, actions = play_all(info, state)
+    grown, actions = play_all(rules, state)
     return {
-        action: count_engine(info, grown.take(np.array([row])), depth - 1)
+        action: count_engine(rules, grown.take(np.array([row])), depth - 1)
         for row, action in enumerate(actions.tolist())
     }
 
@@ -213,15 +213,15 @@ def divide_oracle(deal: oracle.Deal, depth: int) -> dict[int, Tally]:
     return {action: count_oracle(branch(deal, action), depth - 1) for action in deal.legal()}
 
 
-def explain(info: Lookup, state: State, deal: oracle.Deal, depth: int) -> str:
+def explain(rules: CompiledRules, state: State, deal: oracle.Deal, depth: int) -> str:
     """Where engine and oracle part: divided by move, and on through the moves that differ to where they begin to.
 
     The last position printed is the one whose legal actions differ, or after whose last action the scoring does.
     """
-    lines = [f"under {info.rules.show()}"]
-    for left in range(_first_difference(info, state, deal, depth), 0, -1):
-        lines.append(f"{show_position(info, state)}\n  to {left} more actions:")
-        ours, theirs = divide_engine(info, state, left), divide_oracle(deal, left)
+    lines = [f"under {rules.rules.show()}"]
+    for left in range(_first_difference(rules, state, deal, depth), 0, -1):
+        lines.append(f"{show_position(rules, state)}\n  to {left} more actions:")
+        ours, theirs = divide_engine(rules, state, left), divide_oracle(deal, left)
         for action in sorted({*ours, *theirs}):
             mark = "" if ours.get(action) == theirs.get(action) else "   <- differs"
             name = ACTION_NAMES[action].rjust(8)
@@ -230,14 +230,14 @@ def explain(info: Lookup, state: State, deal: oracle.Deal, depth: int) -> str:
         if ours.keys() != theirs.keys() or not differ:
             break
         state, deal = state.copy(), branch(deal, differ[0])
-        step(info, state, np.array([differ[0]]))
+        step(rules, state, np.array([differ[0]]))
     return "\n".join(lines)
 
 
-def _first_difference(info: Lookup, state: State, deal: oracle.Deal, depth: int) -> int:
+def _first_difference(rules: CompiledRules, state: State, deal: oracle.Deal, depth: int) -> int:
     """The fewest actions after which the two differ; 0 if they do not."""
     for fewer in range(1, depth + 1):
-        if count_engine(info, state, fewer) != count_oracle(deal, fewer):
+        if count_engine(rules, state, fewer) != count_oracle(deal, fewer):
             return fewer
     return 0
 
@@ -261,28 +261,28 @@ def report(item: Position) -> str:
 
 def ending(rules: str, deal_id: int) -> Position:
     """The last tricks of a deal that the random agent has played: as many as give at most MOST continuations."""
-    info, agent = lookup(Rules.parse(rules)), make("random")
+    compiled, agent = compiled_rules(Rules.parse(rules)), make("random")
     ids = np.array([deal_id])
-    state = State.empty(info, 1)
-    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), key=ids)
+    state = State.empty(compiled, 1)
+    deal(compiled, state, shuffle(compiled, ids), deal_no=single_deal_no(compiled, ids), key=ids)
     passed = []
     while not state.over[0]:
         passed.append(state.copy())
-        step(info, state, agent.act(view(info, state)))
+        step(compiled, state, agent.act(view(compiled, state)))
     found = passed[-1]
-    for earlier in passed[:: -info.num_players]:
-        if _is_larger(info, earlier, MOST):
+    for earlier in passed[:: -compiled.num_players]:
+        if _is_larger(compiled, earlier, MOST):
             break
         found = earlier
     found.key[:] = 0  # the agent's, not the position's
-    depth = info.num_plays - int(found.count[0]) + (info.rules.moon == "choice")
-    return Position(f"an ending of {rules}", rules, show_position(info, found), depth)
+    depth = compiled.num_plays - int(found.count[0]) + (compiled.rules.moon == "choice")
+    return Position(f"an ending of {rules}", rules, show_position(compiled, found), depth)
 
 
-def _is_larger(info: Lookup, state: State, most: int) -> bool:
+def _is_larger(rules: CompiledRules, state: State, most: int) -> bool:
     below = 0
     while len(state) and below <= most:
-        state, _ = play_all(info, state)
+        state, _ = play_all(rules, state)
         below += len(state)
     return below > most
 

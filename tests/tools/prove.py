@@ -109,7 +109,7 @@ def whole_games(chance: random.Random, number: int, tally: Tally) -> None:
         if all(ended):
             break
         deal_next(pair, many_hands(chance, resolved))
-    tally[GAMES, pair.lookup.num_players, "games left"] += ended.count(False)
+    tally[GAMES, pair.compiled.num_players, "games left"] += ended.count(False)
 
 
 def many_hands(chance: random.Random, resolved: oracle.Rules) -> list[list[set[int]]]:
@@ -148,7 +148,7 @@ def openspiel_deals(chance: random.Random, number: int, tally: Tally) -> None:
 
 def count(tally: Tally, part: str, pair: Pair, decisions: int) -> None:
     """Count what happened in deals that are over, by the oracle's record."""
-    players = pair.lookup.num_players
+    players = pair.compiled.num_players
     found: Counter[str] = Counter(deals=len(pair.deals), decisions=decisions)
     for theirs in pair.deals:
         if theirs.moon is not None:

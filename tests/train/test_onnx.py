@@ -20,7 +20,7 @@ from hearts_agents.policy import PolicyAgent  # noqa: E402
 from hearts_cli.main import main  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import members  # noqa: E402
-from hearts_env.game.compiled_rules import lookup  # noqa: E402
+from hearts_env.game.compiled_rules import compiled_rules  # noqa: E402
 from hearts_env.game.engine import deal, shuffle  # noqa: E402
 from hearts_env.game.state import State  # noqa: E402
 from hearts_env.game.view import View, view  # noqa: E402
@@ -29,10 +29,10 @@ from hearts_env.observe.encode import encode, encode_packed, layout  # noqa: E40
 
 
 def first_views(rules: Rules) -> View:
-    info = lookup(rules)
-    state = State.empty(info, 50)
-    deal(info, state, shuffle(info, np.arange(50)))
-    return view(info, state)
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, 50)
+    deal(compiled, state, shuffle(compiled, np.arange(50)))
+    return view(compiled, state)
 
 
 def test_onnxruntime_plays_the_same_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,12 +48,12 @@ def test_onnxruntime_plays_the_same_deals(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(("rules", "pad"), [("standard", False), ("two_player", True)])
 def test_the_mask_is_in_the_graph_and_the_numbers_are_the_same(rules: str, pad: bool, tmp_path: Path) -> None:
     seen, random = first_views(Rules.parse(rules)), np.random.default_rng(0)
-    spec = NetSpec(rules=seen.lookup.rules, pad=pad, width=16, blocks=2)
+    spec = NetSpec(rules=seen.rules.rules, pad=pad, width=16, blocks=2)
     tensors = {name: random.normal(scale=0.3, size=shape).astype(np.float32) for name, shape in spec.shapes.items()}
     save_file(tensors, tmp_path / "net.safetensors", {"hearts": json.dumps(spec.to_json())})
     assert main(["export", f"net:{tmp_path}", "--onnx", str(tmp_path / "net.onnx")]) == 0
     session = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
-    shape = layout(seen.lookup, pad=pad)
+    shape = layout(seen.rules, pad=pad)
     logits, value = session.run(["logits", "value"], {"encoding": encode(shape, seen)})
     expected, values = Net(spec, tensors).outputs(encode_packed(shape, seen))
     legal = members(seen.legal, logits.shape[1]).astype(bool)

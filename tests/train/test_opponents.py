@@ -20,7 +20,7 @@ from hearts_cli.main import main  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import Ints, Sets, lowest  # noqa: E402
 from hearts_env.executor import EXECUTORS, Executor, available, using  # noqa: E402
-from hearts_env.game.compiled_rules import lookup  # noqa: E402
+from hearts_env.game.compiled_rules import compiled_rules  # noqa: E402
 from hearts_env.game.rewards import payoff  # noqa: E402
 from hearts_env.game.view import View  # noqa: E402
 from hearts_env.match.play_match import play  # noqa: E402
@@ -85,13 +85,13 @@ def test_a_rollout_with_opponents_plays_the_deals_of_a_match_and_keeps_what_lear
 ) -> None:
     if executor not in available():
         pytest.skip("the compiled executor needs numba, from the extra fast")
-    info, ids = lookup(Rules()), np.arange(24)
+    rules, ids = compiled_rules(Rules()), np.arange(24)
     others = OpponentPool(4, seats=1).seat(opponent, 24, met=16)
     with using(executor):
-        rollout = Rollout(info, layout(info), 24)
+        rollout = Rollout(rules, layout(rules), 24)
         rollout.collect(ids, lowest_actor, others)
         result = play(Rules(), [make(opponent), Lowest()], np.where(others.lineup == LEARNS, 1, 0), ids)
-    assert rollout.payoffs == pytest.approx(payoff(info, result.points))
+    assert rollout.payoffs == pytest.approx(payoff(rules, result.points))
     learns = (others.lineup == LEARNS).reshape(-1)
     assert learns.sum() == 16 + 8 * 4
     assert (rollout.lengths[~learns] == 0).all()
@@ -100,12 +100,12 @@ def test_a_rollout_with_opponents_plays_the_deals_of_a_match_and_keeps_what_lear
 
 
 def test_two_kinds_of_opponents_may_sit_at_one_table() -> None:
-    info, ids = lookup(Rules()), np.arange(12)
+    rules, ids = compiled_rules(Rules()), np.arange(12)
     lineup = np.tile([0, LEARNS, 1, 0], (12, 1))
-    rollout = Rollout(info, layout(info), 12)
+    rollout = Rollout(rules, layout(rules), 12)
     rollout.collect(ids, lowest_actor, Opponents([make("rule"), Lowest()], lineup))
     result = play(Rules(), [make("rule"), Lowest()], [0, 1, 1, 0], ids)
-    assert rollout.payoffs == pytest.approx(payoff(info, result.points))
+    assert rollout.payoffs == pytest.approx(payoff(rules, result.points))
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ def test_a_learner_of_best_responses_begins_with_the_victim_or_the_network_of_th
     assert (one.opponents.opponent_share, one.eval_seats(Rules()), one.evaluates_best) == (1.0, 1, False)
     assert (other.start, other.spec.layout.size) == (
         "net",
-        layout(lookup(Rules(num_players=3)), pad=other.network.pad).size,
+        layout(compiled_rules(Rules(num_players=3)), pad=other.network.pad).size,
     )
     assert two.with_options(learning_seats=3).eval_seats(Rules.parse("two_player")) == 1, "never all seats"
     with pytest.raises(TrainError, match=r"minutes=-1: must be above 0"):

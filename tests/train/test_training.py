@@ -26,7 +26,7 @@ from hearts_arena.formats import lineups  # noqa: E402
 from hearts_cli.main import main  # noqa: E402
 from hearts_env import Rules  # noqa: E402
 from hearts_env.cards import NUM_ACTIONS, Ints, Sets, count, lowest, members  # noqa: E402
-from hearts_env.game.compiled_rules import Lookup, lookup  # noqa: E402
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules  # noqa: E402
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step  # noqa: E402
 from hearts_env.game.rules import RulesError  # noqa: E402
 from hearts_env.game.scoring import is_over, reset_exact  # noqa: E402
@@ -102,65 +102,65 @@ def first_legal(info: Any) -> Any:
 
 @pytest.mark.parametrize("rules", [Rules(num_players=n) for n in range(2, 8)], ids=lambda rules: rules.show())
 def test_the_buffer_holds_each_decision_with_a_choice_in_the_order_of_its_seat(rules: Rules) -> None:
-    info = lookup(rules)
-    rollout = Rollout(info, layout(info), tables=20)
+    compiled = compiled_rules(rules)
+    rollout = Rollout(compiled, layout(compiled), tables=20)
     for first in (0, 7):
-        rollout.collect(first + np.arange(20), first_legal(info))
+        rollout.collect(first + np.arange(20), first_legal(compiled))
         chain, place = rollout.trajectory[: rollout.size], rollout.timestep[: rollout.size]
-        assert (np.bincount(chain, minlength=20 * info.num_players) == rollout.lengths).all()
-        assert rollout.lengths.max() <= most_decisions(info)
+        assert (np.bincount(chain, minlength=20 * compiled.num_players) == rollout.lengths).all()
+        assert rollout.lengths.max() <= most_decisions(compiled)
         for index in np.unique(chain):
             assert place[chain == index].tolist() == list(range(rollout.lengths[index]))
         assert rollout.payoffs.sum(axis=1) == pytest.approx(0, abs=1e-9)
-        inputs = unpack(layout(info), rollout.packed[: rollout.size])
-        mine = inputs[:, layout(info)["hand"]].sum(axis=1).astype(int)
-        passing = inputs[:, layout(info)["phase"]][:, 0]
+        inputs = unpack(layout(compiled), rollout.packed[: rollout.size])
+        mine = inputs[:, layout(compiled)["hand"]].sum(axis=1).astype(int)
+        passing = inputs[:, layout(compiled)["phase"]][:, 0]
         for index in np.unique(chain):
             plays = (chain == index) & (passing == 0)
             assert (np.diff(mine[plays]) < 0).all(), "a seat's hand shrinks with every play"
 
 
 def test_a_deal_is_the_same_in_every_batch() -> None:
-    info = lookup(Rules())
-    one, many = Rollout(info, layout(info), 1), Rollout(info, layout(info), 30)
-    many.collect(np.arange(30), first_legal(info))
+    rules = compiled_rules(Rules())
+    one, many = Rollout(rules, layout(rules), 1), Rollout(rules, layout(rules), 30)
+    many.collect(np.arange(30), first_legal(rules))
     for table in range(5):
-        one.collect(np.array([table]), first_legal(info))
-        rows = np.flatnonzero(many.trajectory[: many.size] // info.num_players == table)
+        one.collect(np.array([table]), first_legal(rules))
+        rows = np.flatnonzero(many.trajectory[: many.size] // rules.num_players == table)
         assert (many.packed[rows] == one.packed[: one.size]).all()
         assert (many.payoffs[table] == one.payoffs[0]).all()
 
 
 @pytest.mark.parametrize("variant", ["standard", "two_player", "seven", "omnibus", "partnership", "new_moon"])
 def test_a_deal_within_a_game_shows_its_scores_and_pays_what_it_adds_to_the_chance_to_win(variant: str) -> None:
-    info, ids = lookup(Rules.parse(variant)), np.arange(200)
-    scores = drawn_scores(info, len(ids), 0.5, np.random.default_rng(1))
-    assert not is_over(info, scores).any()
+    rules, ids = compiled_rules(Rules.parse(variant)), np.arange(200)
+    scores = drawn_scores(rules, len(ids), 0.5, np.random.default_rng(1))
+    assert not is_over(rules, scores).any()
     within = scores.any(axis=1)
     assert 0.3 < within.mean() < 0.6
-    rollout, plain = (Rollout(info, layout(info), len(ids)) for _ in range(2))
-    rollout.collect(ids, first_legal(info), scores=scores)
-    plain.collect(ids, first_legal(info))
-    shown = unpack(layout(info), rollout.packed[: rollout.size])[:, layout(info)["scores"]].reshape(
-        rollout.size, info.num_players, SCORE_STEPS
+    rollout, plain = (Rollout(rules, layout(rules), len(ids)) for _ in range(2))
+    rollout.collect(ids, first_legal(rules), scores=scores)
+    plain.collect(ids, first_legal(rules))
+    shown = unpack(layout(rules), rollout.packed[: rollout.size])[:, layout(rules)["scores"]].reshape(
+        rollout.size, rules.num_players, SCORE_STEPS
     )
-    table, seat = np.divmod(rollout.trajectory[: rollout.size], info.num_players)
-    assert (shown[:, 0].sum(axis=1) == scores[table, seat] * SCORE_STEPS // info.rules.target).all()
+    table, seat = np.divmod(rollout.trajectory[: rollout.size], rules.num_players)
+    assert (shown[:, 0].sum(axis=1) == scores[table, seat] * SCORE_STEPS // rules.rules.target).all()
     assert (rollout.payoffs[~within] == plain.payoffs[~within]).all(), "without scores it is a single deal"
-    added = win_chance(info, reset_exact(info, scores + points_of(info, ids, scores)))
-    gain = (added - win_chance(info, scores))[within]
+    added = win_chance(rules, reset_exact(rules, scores + points_of(rules, ids, scores)))
+    gain = (added - win_chance(rules, scores))[within]
     assert np.sign(rollout.payoffs[within]) == pytest.approx(np.sign(gain))
     assert np.corrcoef(rollout.payoffs[within].ravel(), gain.ravel())[0, 1] > 0.7
 
 
-def points_of(info: Lookup, ids: Ints, scores: Ints) -> Ints:
+def points_of(rules: CompiledRules, ids: Ints, scores: Ints) -> Ints:
     """What the deals added where everybody plays the lowest legal action, int64 [N, P]."""
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids), scores=scores, key=ids)
+    state = State.empty(rules, len(ids))
+    deal(rules, state, shuffle(rules, ids), deal_no=single_deal_no(rules, ids), scores=scores, key=ids)
     while not state.over.all():
         rows = np.flatnonzero(~state.over)
         part = state.take(rows)
-        step(info, part, lowest(legal(info, part)))
+        step(rules, part, lowest(legal(rules, part)))
         state.put(rows, part)
     return state.points.astype(np.int64)
 
@@ -180,11 +180,11 @@ def test_scores_are_drawn_at_the_share_of_the_tables_that_was_asked_for(tmp_path
 
 
 def test_moon_choices_are_decisions_of_the_shooter() -> None:
-    info = lookup(Rules(num_players=2, moon="choice"))
-    rollout = Rollout(info, layout(info), 400)
-    rollout.collect(np.arange(400), first_legal(info))
+    rules = compiled_rules(Rules(num_players=2, moon="choice"))
+    rollout = Rollout(rules, layout(rules), 400)
+    rollout.collect(np.arange(400), first_legal(rules))
     assert rollout.moons.any()
-    choosing = unpack(layout(info), rollout.packed[: rollout.size])[:, layout(info)["phase"]][:, 2] == 1
+    choosing = unpack(layout(rules), rollout.packed[: rollout.size])[:, layout(rules)["phase"]][:, 2] == 1
     assert choosing.sum() == rollout.moons.sum()
     last = rollout.lengths[rollout.trajectory[: rollout.size][choosing]] - 1
     assert (rollout.timestep[: rollout.size][choosing] == last).all()
@@ -413,10 +413,10 @@ def test_a_run_imitates_an_agent_at_first_and_then_learns_by_itself(tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["rule", "search:2"])
 def test_what_is_imitated_are_the_agent_s_choices_at_decisions_of_the_one_that_learns(name: str) -> None:
-    info, teacher = lookup(Rules()), make(name)
-    plain, taught = (Rollout(info, layout(info), 30) for _ in range(2))
-    plain.collect(np.arange(30), first_legal(info))
-    taught.collect(np.arange(30), first_legal(info), teacher=teacher)
+    rules, teacher = compiled_rules(Rules()), make(name)
+    plain, taught = (Rollout(rules, layout(rules), 30) for _ in range(2))
+    plain.collect(np.arange(30), first_legal(rules))
+    taught.collect(np.arange(30), first_legal(rules), teacher=teacher)
     held = slice(plain.size)
     assert (taught.packed[held] == plain.packed[held]).all(), "the policy plays, not the agent"
     assert (taught.actions[held] == plain.actions[held]).all()
@@ -471,7 +471,7 @@ def test_workers_play_different_rules_at_the_same_time() -> None:
     for iteration in range(2):
         for learner in learners:
             learner.iterate(iteration, 0, config.scheduled(Progress()))
-        moons = [learner.rollout.lookup.rules.moon for learner in learners]
+        moons = [learner.rollout.rules.rules.moon for learner in learners]
         assert sorted(moons) == sorted([Rules().moon, "none"])
 
 

@@ -92,7 +92,7 @@ class Drawing(Lowest):
 
 class FourOnly(Lowest):
     def act(self, view: View) -> Any:
-        if view.lookup.num_players != 4:
+        if view.rules.num_players != 4:
             raise RuntimeError("I know four players only")
         return super().act(view)
 

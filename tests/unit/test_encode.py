@@ -9,7 +9,7 @@ import pytest
 
 from encoding_blocks import as_sets, decoded
 from hearts_env.cards import HEARTS, NUM_CARDS, QS_SET, cards_in, choose
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import DEAL_OVER, PASS, PLAY, State
@@ -37,8 +37,8 @@ def views(seed: int, groups: int) -> list[View]:
         pair = random_pair(chance, 4)
         while not pair.state.over.all():
             if chance.random() < 0.1:
-                found.append(view(pair.lookup, pair.state))
-            step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
+                found.append(view(pair.compiled, pair.state))
+            step(pair.compiled, pair.state, random_actions(chance, pair.compiled, pair.state))
     return found
 
 
@@ -53,7 +53,7 @@ def check_row(shape: Layout, seen: View, at: int, row: np.ndarray) -> None:
     def block(name: str) -> np.ndarray:
         return decoded(shape, row, name)
 
-    seats = seen.lookup.num_players
+    seats = seen.rules.num_players
     for name in ("hand", "out", "picks", "got", "kept", "legal"):
         assert as_sets(block(name)) == getattr(seen, name)[at], name
     assert as_sets(block("trick")) == seen.table[at]
@@ -72,15 +72,15 @@ def check_row(shape: Layout, seen: View, at: int, row: np.ndarray) -> None:
     points = [[int(value >= least) for least in POINT_STEPS] for value in seen.points[at]]
     assert block("points")[:seats].tolist() == points
     assert block("queen")[:seats, 0].tolist() == (seen.taken[at] & QS_SET != 0).tolist()
-    assert block("bonus")[:seats, 0].tolist() == (seen.taken[at] & seen.lookup.bonus != 0).tolist()
-    target = seen.lookup.rules.target
+    assert block("bonus")[:seats, 0].tolist() == (seen.taken[at] & seen.rules.bonus != 0).tolist()
+    target = seen.rules.rules.target
     tenths = [[int(score * SCORE_STEPS >= target * (k + 1)) for k in range(SCORE_STEPS)] for score in seen.scores[at]]
     assert block("scores")[:seats].tolist() == tenths
     assert block("broken")[0] == seen.broken[at]
-    assert block("rules").tolist() == [int(flag) for flag in rule_flags(seen.lookup).values()]
+    assert block("rules").tolist() == [int(flag) for flag in rule_flags(seen.rules).values()]
     order = block("order").astype(np.int64) - 1
-    assert order[: seen.lookup.num_plays].tolist() == seen.plays[at].tolist()
-    assert order[NUM_CARDS : NUM_CARDS + seen.lookup.num_plays].tolist() == seen.players[at].tolist()
+    assert order[: seen.rules.num_plays].tolist() == seen.plays[at].tolist()
+    assert order[NUM_CARDS : NUM_CARDS + seen.rules.num_plays].tolist() == seen.players[at].tolist()
     if shape.seats > seats:
         for about_seats in shape:
             if about_seats.per_seat:
@@ -90,7 +90,7 @@ def check_row(shape: Layout, seen: View, at: int, row: np.ndarray) -> None:
 @pytest.mark.parametrize("pad", [False, True])
 def test_every_block_read_back_is_what_the_view_says(pad: bool) -> None:
     for seen in views(seed=1, groups=25):
-        shape = layout(seen.lookup, pad=pad, order=True)
+        shape = layout(seen.rules, pad=pad, order=True)
         encoded = encode(shape, seen)
         for at in range(len(seen)):
             check_row(shape, seen, at, encoded[at])
@@ -99,7 +99,7 @@ def test_every_block_read_back_is_what_the_view_says(pad: bool) -> None:
 def test_blocks_follow_each_other_without_gaps() -> None:
     for players in range(2, 8):
         for pad in (False, True):
-            shape = layout(lookup(Rules(num_players=players)), pad=pad)
+            shape = layout(compiled_rules(Rules(num_players=players)), pad=pad)
             offset = 0
             for block in shape:
                 assert block.offset == offset
@@ -109,18 +109,18 @@ def test_blocks_follow_each_other_without_gaps() -> None:
 
 
 def test_padded_encodings_have_one_size_for_all_player_counts() -> None:
-    assert len({layout(lookup(Rules(num_players=players)), pad=True).size for players in range(2, 8)}) == 1
+    assert len({layout(compiled_rules(Rules(num_players=players)), pad=True).size for players in range(2, 8)}) == 1
 
 
 def test_packed_encodings_unpack_to_the_bytes() -> None:
     for seen in views(seed=2, groups=3):
-        shape = layout(seen.lookup)
+        shape = layout(seen.rules)
         np.testing.assert_array_equal(unpack(shape, encode_packed(shape, seen)), encode(shape, seen))
 
 
 def test_encodings_are_written_into_the_buffer_given() -> None:
     seen = views(seed=3, groups=1)[0]
-    shape = layout(seen.lookup)
+    shape = layout(seen.rules)
     buffer = np.full((len(seen) + 2, shape.size), 9, np.uint8)
     encode(shape, seen, buffer[1:-1])
     np.testing.assert_array_equal(buffer[1:-1], encode(shape, seen))
@@ -131,38 +131,38 @@ def test_tables_are_encoded_as_their_views_are() -> None:
     chance = random.Random(4)
     for _ in range(8):
         pair = random_pair(chance, 4)
-        shape = layout(pair.lookup, pad=chance.random() < 0.5, order=chance.random() < 0.5)
+        shape = layout(pair.compiled, pad=chance.random() < 0.5, order=chance.random() < 0.5)
         buffer = np.full((4, shape.size + 1), 9, np.uint8)
         while not pair.state.over.all():
             if chance.random() < 0.15:
                 seats = None if chance.random() < 0.5 else [chance.randrange(pair.rules.num_players) for _ in range(4)]
-                expected = encode(shape, view(pair.lookup, pair.state, seats))
-                np.testing.assert_array_equal(encode_tables(shape, pair.lookup, pair.state, seats), expected)
-                encode_tables(shape, pair.lookup, pair.state, seats, buffer[:, 1:])
+                expected = encode(shape, view(pair.compiled, pair.state, seats))
+                np.testing.assert_array_equal(encode_tables(shape, pair.compiled, pair.state, seats), expected)
+                encode_tables(shape, pair.compiled, pair.state, seats, buffer[:, 1:])
                 np.testing.assert_array_equal(buffer[:, 1:], expected)
                 assert (buffer[:, 0] == 9).all()
-            step(pair.lookup, pair.state, random_actions(chance, pair.lookup, pair.state))
+            step(pair.compiled, pair.state, random_actions(chance, pair.compiled, pair.state))
 
 
 def test_more_tables_than_are_encoded_at_a_time_are_encoded_as_each_alone() -> None:
-    info, ids = lookup(Rules()), np.arange(5000)
-    state = State.empty(info, len(ids))
-    deal(info, state, shuffle(info, ids), deal_no=single_deal_no(info, ids))
+    rules, ids = compiled_rules(Rules()), np.arange(5000)
+    state = State.empty(rules, len(ids))
+    deal(rules, state, shuffle(rules, ids), deal_no=single_deal_no(rules, ids))
     for _ in range(30):
-        step(info, state, choose(legal(info, state), np.random.default_rng(0).random(len(ids))))
-    shape, seen = layout(info, order=True), view(info, state)
-    rows = encode_tables(shape, info, state)
+        step(rules, state, choose(legal(rules, state), np.random.default_rng(0).random(len(ids))))
+    shape, seen = layout(rules, order=True), view(rules, state)
+    rows = encode_tables(shape, rules, state)
     np.testing.assert_array_equal(rows, encode(shape, seen))
     np.testing.assert_array_equal(rows[:, : shape.bits], unpack(shape, encode_packed(shape, seen)))
     for row in (0, 511, 512, 4095, 4096, 4999):
-        np.testing.assert_array_equal(rows[[row]], encode_tables(shape, info, state.take(np.array([row]))))
+        np.testing.assert_array_equal(rows[[row]], encode_tables(shape, rules, state.take(np.array([row]))))
 
 
 def test_65536_tables_with_observations_fit_in_a_gibibyte() -> None:
 
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     tables = 65_536
-    assert State.empty(info, tables).nbytes + tables * layout(info).size < 2**30
+    assert State.empty(rules, tables).nbytes + tables * layout(rules).size < 2**30
 
 
 def test_the_mask_is_the_legal_set() -> None:

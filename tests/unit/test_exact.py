@@ -16,7 +16,7 @@ from hearts_cli.main import main
 from hearts_env.cards import NUM_ACTIONS, Ints, cards_in, members
 from hearts_env.exact.best_response import best_response, evaluate, tabulate, values
 from hearts_env.exact.game_tree import TreeError, all_deals, count_deals, grow
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_env.game.view import View
 from hearts_env.match.agent import Policy, PolicyError
@@ -35,12 +35,12 @@ TREES = {text: grow(Rules.parse(text)) for text in SMALLER}
 
 @pytest.mark.parametrize("text", SMALL + SMALLER)
 def test_every_deal_of_the_pack_is_listed_once(text: str) -> None:
-    info = lookup(Rules.parse(text))
-    hands = all_deals(info)
-    assert len(hands) == count_deals(info) == len({tuple(row) for row in hands.tolist()})
-    assert (np.bitwise_count(hands) == info.hand_size).all()
+    rules = compiled_rules(Rules.parse(text))
+    hands = all_deals(rules)
+    assert len(hands) == count_deals(rules) == len({tuple(row) for row in hands.tolist()})
+    assert (np.bitwise_count(hands) == rules.hand_size).all()
     assert (np.bitwise_or.reduce(hands, axis=1) == hands.sum(axis=1)).all()
-    assert (hands & ~info.deck == 0).all()
+    assert (hands & ~rules.deck == 0).all()
 
 
 def walk(deal: oracle.Deal) -> tuple[int, int, list[float]]:
@@ -71,7 +71,7 @@ def copied(deal: oracle.Deal) -> oracle.Deal:
 def test_the_tree_and_the_values_of_random_play_are_those_that_the_oracle_finds(text: str) -> None:
     rules, tree = Rules.parse(text), TREES[text]
     plain = oracle.rules(**{**rules.changes(), "num_players": rules.num_players})
-    found = [walk(oracle.Deal(plain, [cards_in(hand) for hand in row])) for row in all_deals(tree.lookup).tolist()]
+    found = [walk(oracle.Deal(plain, [cards_in(hand) for hand in row])) for row in all_deals(tree.rules).tolist()]
     assert tree.endings == sum(ends for ends, _, _ in found)
     assert tree.positions == sum(positions for _, positions, _ in found)
     points = np.mean([points for _, _, points in found], axis=0)
@@ -142,7 +142,7 @@ def test_a_best_response_earns_what_it_promises_and_no_other_policy_tried_earns_
     tree = TREES[text]
     policies = tabulate(tree, make(agent))
     chance = np.random.default_rng(0)
-    for seat in range(tree.lookup.num_players):
+    for seat in range(tree.rules.num_players):
         value, answer = best_response(tree, policies, seat)
         assert values(tree, answer)[seat] == pytest.approx(value, abs=1e-12)
         for level, before, after in zip(tree.levels, policies, answer, strict=True):

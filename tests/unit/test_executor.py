@@ -17,7 +17,7 @@ from equality import assert_equal, assert_same_states, assert_same_views
 from hearts_env import executor
 from hearts_env.cards import choose, members
 from hearts_env.executor import EXECUTORS, VARIABLE, ExecutorError, _places, executed, override, use, using
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, single_deal_no, step
 from hearts_env.game.rules import PRESETS, Rules
 from hearts_env.game.state import State
@@ -62,14 +62,14 @@ def test_states_are_the_same_after_every_step_under_random_rules_in_mixed_phases
     chance, rng = random.Random(seed), np.random.default_rng(seed)
     for _ in range(7):
         pair = random_pair(chance, 8)
-        info, state = pair.lookup, pair.state
+        rules, state = pair.compiled, pair.state
         while not state.over.all():
-            sets = by_both(legal, info, state)
+            sets = by_both(legal, rules, state)
             assert_equal(*sets)
             actions = by_both(choose, sets[0], rng.random(8))
             assert_equal(*actions)
             rows = np.flatnonzero(rng.random(8) < 0.7)
-            state, theirs = by_both(step_some, state, info, rows, actions[0])
+            state, theirs = by_both(step_some, state, rules, rows, actions[0])
             assert_same_states(state, theirs, pair.rules)
 
 
@@ -85,7 +85,7 @@ def test_states_are_the_same_after_thousands_of_random_deals(players: int) -> No
             step(info, state, choose(legal(info, state), rng.random(len(ids))))
         return state
 
-    assert_same_states(*by_both(played, lookup(Rules(num_players=players))), players)
+    assert_same_states(*by_both(played, compiled_rules(Rules(num_players=players))), players)
 
 
 @needs_numba
@@ -94,12 +94,12 @@ def test_views_and_encodings_are_the_same_in_every_layout(seed: int) -> None:
     chance, rng = random.Random(seed), np.random.default_rng(seed)
     for _ in range(10):
         pair = random_pair(chance, 4)
-        info, state = pair.lookup, pair.state
-        shapes = [layout(info, pad=pad, order=order) for pad in (False, True) for order in (False, True)]
+        rules, state = pair.compiled, pair.state
+        shapes = [layout(rules, pad=pad, order=order) for pad in (False, True) for order in (False, True)]
         while True:
             if chance.random() < 0.2 or state.over.all():
                 seats = None if chance.random() < 0.5 else rng.integers(pair.rules.num_players, size=4)
-                mine, theirs = by_both(view, info, state, seats)
+                mine, theirs = by_both(view, rules, state, seats)
                 assert_same_views(mine, theirs)
                 for shape in shapes:
                     assert_equal(*by_both(encode, shape, mine))
@@ -108,21 +108,21 @@ def test_views_and_encodings_are_the_same_in_every_layout(seed: int) -> None:
             if state.over.all():
                 break
             rows = np.flatnonzero(rng.random(4) < 0.7)
-            state = step_some(state, info, rows, choose(legal(info, state), rng.random(4)))
+            state = step_some(state, rules, rows, choose(legal(rules, state), rng.random(4)))
 
 
 @needs_numba
 @pytest.mark.parametrize("name", PRESETS)
 def test_deal_ids_are_the_same_deals(name: str) -> None:
-    assert_equal(*by_both(shuffle, lookup(Rules.preset(name)), [0, 5, 81723, 2**63 - 1]))
+    assert_equal(*by_both(shuffle, compiled_rules(Rules.preset(name)), [0, 5, 81723, 2**63 - 1]))
 
 
 @needs_numba
 def test_encodings_are_written_into_buffers_of_any_kind() -> None:
-    info = lookup(Rules())
-    state = State.empty(info, 4)
-    deal(info, state, shuffle(info, np.arange(4)))
-    shape, seen = layout(info), view(info, state)
+    rules = compiled_rules(Rules())
+    state = State.empty(rules, 4)
+    deal(rules, state, shuffle(rules, np.arange(4)))
+    shape, seen = layout(rules), view(rules, state)
     wide = np.full((4, shape.size + 2), 9, np.uint8)
     with using("compiled"):
         encode(shape, seen, wide[:, 1:-1])
@@ -135,16 +135,16 @@ def test_encodings_are_written_into_buffers_of_any_kind() -> None:
 
 @needs_numba
 def test_what_is_out_of_range_is_refused_before_it_is_used_as_an_index() -> None:
-    info = lookup(Rules())
-    state = State.empty(info, 2)
-    deal(info, state, shuffle(info, [1, 2]))
+    rules = compiled_rules(Rules())
+    state = State.empty(rules, 2)
+    deal(rules, state, shuffle(rules, [1, 2]))
     with using("compiled"):
         with pytest.raises(IndexError, match="action 52 at table 1"):
-            step(info, state, np.array([int(choose(legal(info, state), np.zeros(2))[0]), 52]))
+            step(rules, state, np.array([int(choose(legal(rules, state), np.zeros(2))[0]), 52]))
         with pytest.raises(IndexError, match="seat 4 at table 1"):
-            view(info, state, [3, 4])
+            view(rules, state, [3, 4])
         with pytest.raises(ValueError, match="actions have shape"):
-            step(info, state, np.array([1]))
+            step(rules, state, np.array([1]))
 
 
 @needs_numba

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import oracle
 from hearts_env import Rules
 from hearts_env.cards import ACTION_NAMES, ADD, ALL_CARDS, NUM_ACTIONS, SUBTRACT, CardError, cards_in, lowest
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.state import DEAL_OVER, GAME_OVER, MOON, PASS, PLAY, State
 from hearts_env.text.notation import (
@@ -32,7 +32,7 @@ from hearts_env.text.notation import (
     show_suits,
 )
 
-STANDARD = lookup(Rules())
+STANDARD = compiled_rules(Rules())
 # All one card's: somebody shoots the moon in every deal in which the queen is not dead.
 ALWAYS_MOON: dict[str, Any] = {"scoring": {"QS": 13}, "moon": "choice"}
 
@@ -44,19 +44,19 @@ def same(one: State, other: State) -> bool:
 
 
 def table(rules: Rules, deal_id: int = 5, deal_no: int = 0, scores: Any = 0, key: int = 0) -> State:
-    info = lookup(rules)
-    state = State.empty(info, 1)
-    deal(info, state, shuffle(info, [deal_id]), deal_no=[deal_no], scores=scores, key=key)
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, 1)
+    deal(compiled, state, shuffle(compiled, [deal_id]), deal_no=[deal_no], scores=scores, key=key)
     return state
 
 
 def play_on(rules: Rules, state: State, rng: Random, steps: int) -> State:
     """Up to so many random legal actions."""
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     for _ in range(steps):
         if state.over[0]:
             break
-        step(info, state, np.array([rng.choice(cards_in(int(legal(info, state)[0])))]))
+        step(compiled, state, np.array([rng.choice(cards_in(int(legal(compiled, state)[0])))]))
     return state
 
 
@@ -129,9 +129,9 @@ def positions(draw: st.DrawFn) -> tuple[Rules, State]:
 @given(positions())
 def test_a_position_shown_is_parsed_back_to_the_same_state(position: tuple[Rules, State]) -> None:
     rules, state = position
-    text = show_position(lookup(rules), state)
+    text = show_position(compiled_rules(rules), state)
     assert "\n" not in text
-    assert same(parse_position(lookup(rules), text), state), text
+    assert same(parse_position(compiled_rules(rules), text), state), text
 
 
 @pytest.mark.parametrize("seats", range(2, 8))
@@ -139,12 +139,12 @@ def test_every_phase_is_parsed_back_for_every_number_of_players(seats: int) -> N
     found = set()
     for deal_id, (score, fields) in enumerate(((0, {}), (0, ALWAYS_MOON), (99, {}))):
         rules = Rules(num_players=seats, pass_count=2, pass_cycle=(1, 0), **fields)
-        info = lookup(rules)
+        compiled = compiled_rules(rules)
         state = table(rules, deal_id, deal_id % 2, [[score] * seats])
         phase = -1
         for number in range(100):
             if number % 13 == 0 or state.phase[0] != phase:
-                assert same(parse_position(info, show_position(info, state)), state)
+                assert same(parse_position(compiled, show_position(compiled, state)), state)
             phase = int(state.phase[0])
             found.add(phase)
             play_on(rules, state, Random(number), 1)
@@ -163,16 +163,16 @@ def test_an_exact_hit_of_the_target_does_not_confuse_the_automatic_moon() -> Non
     Before a deal a score is past the target when a tie is played on, or in a record of other people's.
     """
     rules = Rules(scoring={"QS": 13}, moon="auto", exact_reset=50, pass_count=0)
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     for scores in ([113, 113, 113, 70], [87, 37, 87, 99]):
-        state = State.empty(info, 8)
-        deal(info, state, shuffle(info, np.arange(8)), deal_no=[0] * 8, scores=[scores] * 8)
+        state = State.empty(compiled, 8)
+        deal(compiled, state, shuffle(compiled, np.arange(8)), deal_no=[0] * 8, scores=[scores] * 8)
         while not state.over.all():
-            step(info, state, lowest(legal(info, state)))
+            step(compiled, state, lowest(legal(compiled, state)))
         assert (state.scores == 50).any()
         for row in range(8):
-            text = show_position(info, state, row)
-            assert same(parse_position(info, text), state.take(np.array([row]))), text
+            text = show_position(compiled, state, row)
+            assert same(parse_position(compiled, text), state.take(np.array([row]))), text
 
 
 def test_a_position_reads_as_documented() -> None:
@@ -243,10 +243,10 @@ def test_any_text_is_a_position_or_is_refused(text: str) -> None:
 
 
 def test_a_card_outside_the_pack_is_named() -> None:
-    info = lookup(Rules(num_players=3))
-    text = show_position(info, table(Rules(num_players=3)))
+    rules = compiled_rules(Rules(num_players=3))
+    text = show_position(rules, table(Rules(num_players=3)))
     with pytest.raises(NotationError, match="seat 0 holds 2D, not in the pack"):
-        parse_position(info, text.replace("hands ", "hands D2 "))
+        parse_position(rules, text.replace("hands ", "hands D2 "))
 
 
 def test_a_script_stops_before_its_first_illegal_action_and_the_other_tables_go_on() -> None:

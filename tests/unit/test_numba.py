@@ -168,7 +168,7 @@ def test_kernels_run_as_python_where_compiling_is_switched_off() -> None:
         import numpy as np
         import hearts_env
         from hearts_env.executor import using
-        from hearts_env.game.compiled_rules import lookup
+        from hearts_env.game.compiled_rules import compiled_rules
         from hearts_env.game.engine import deal, legal, shuffle, step
         from hearts_env.game.random_play import play_random
         from hearts_env.game.rules import Rules
@@ -177,15 +177,15 @@ def test_kernels_run_as_python_where_compiling_is_switched_off() -> None:
         from hearts_env.observe.encode import encode_tables, layout
 
         def played():
-            info, found = lookup(Rules()), []
-            state = State.empty(info, 3)
-            deal(info, state, shuffle(info, [1, 2, 3]), deal_no=[0, 1, 3])
+            rules, found = compiled_rules(Rules()), []
+            state = State.empty(rules, 3)
+            deal(rules, state, shuffle(rules, [1, 2, 3]), deal_no=[0, 1, 3])
             random = np.random.default_rng(0)
             while not state.over.all():
-                found += [encode_tables(layout(info), info, state), *(array.copy() for array in state)]
-                step(info, state, choose(legal(info, state), random.random(3)))
-            deal(info, state, shuffle(info, [4, 5, 6]))
-            play_random(info, state)
+                found += [encode_tables(layout(rules), rules, state), *(array.copy() for array in state)]
+                step(rules, state, choose(legal(rules, state), random.random(3)))
+            deal(rules, state, shuffle(rules, [4, 5, 6]))
+            play_random(rules, state)
             env = gymnasium.make("hearts_env/Hearts-v0", opponents="rule")
             seen, told = env.reset(seed=0)
             while "summary" not in told:

@@ -90,7 +90,7 @@ def test_a_view_s_picture_does_not_depend_on_hidden_cards() -> None:
     ours, theirs = env.view("seat_0"), other.view("seat_0")
     assert (draw(scene_of_view(ours)) == draw(scene_of_view(theirs))).all()
     assert show_view_html(ours) == show_view_html(theirs)
-    everything = [draw(scene_of_state(e._table.lookup, e._table.state)) for e in (env, other)]
+    everything = [draw(scene_of_state(e._table.rules, e._table.state)) for e in (env, other)]
     assert (everything[0] != everything[1]).any()
 
 
@@ -193,7 +193,7 @@ def test_a_trick_stands_in_its_column() -> None:
     env.step(0)
     trick = [row[3] for row in rows_of(env._repr_html_())[1:]]
     assert sorted(trick) == ["", "", "", "2♣"]
-    assert html_of(scene_of_state(env._table.lookup, env._table.state)) == env._repr_html_()
+    assert html_of(scene_of_state(env._table.rules, env._table.state)) == env._repr_html_()
 
 
 def test_before_reset_a_notebook_says_so() -> None:

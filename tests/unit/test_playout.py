@@ -15,7 +15,7 @@ from hearts_env import executor
 from hearts_env.cards import NUM_ACTIONS, Ints, choose, lowest
 from hearts_env.executor import THREADS, ExecutorError, in_threads, use_threads, using
 from hearts_env.fast.rollout import choose_whole
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import legal, step
 from hearts_env.game.random_play import FRACTION_BITS, play_random
 from hearts_env.game.rules import Rules
@@ -71,8 +71,8 @@ def test_both_executors_play_the_same_deals_under_random_rules(players: int) -> 
 
 
 def test_a_difference_in_one_bit_is_found() -> None:
-    info = lookup(Rules())
-    mine, theirs = dealt(info, np.arange(3)), dealt(info, np.arange(3))
+    rules = compiled_rules(Rules())
+    mine, theirs = dealt(rules, np.arange(3)), dealt(rules, np.arange(3))
     assert differences(mine, theirs) == []
     theirs.voids[2] ^= 1
     assert differences(mine, theirs) == ["voids"]
@@ -94,14 +94,14 @@ def test_the_comparison_goes_over_every_player_count(
 @needs_numba
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_the_number_of_threads_changes_nothing(number: int, threads: None) -> None:
-    info = lookup(Rules(num_players=3, moon="auto"))
+    rules = compiled_rules(Rules(num_players=3, moon="auto"))
     with using("numpy"):
-        plain = dealt(info, np.arange(400))
-        made = play_random(info, plain)
+        plain = dealt(rules, np.arange(400))
+        made = play_random(rules, plain)
     use_threads(number)
     with using("compiled"):
-        state = dealt(info, np.arange(400))
-        assert play_random(info, state) == made
+        state = dealt(rules, np.arange(400))
+        assert play_random(rules, state) == made
     assert differences(plain, state) == []
 
 
@@ -141,17 +141,17 @@ def test_a_match_of_agents_that_play_on_asks_none_of_them_to_act(monkeypatch: py
 def test_seats_of_another_shape_are_refused(name: str, seats: np.ndarray) -> None:
     if name not in executor.available():
         pytest.skip("the compiled executor needs numba, from the extra fast")
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     with using(name), pytest.raises(ValueError, match=r"seats are .*: must be bool, .*\(4, 4\)"):
-        play_random(info, State.empty(info, 4), seats)
+        play_random(rules, State.empty(rules, 4), seats)
 
 
 def test_nothing_is_played_where_every_deal_is_over_or_nobody_plays() -> None:
-    info = lookup(Rules())
-    assert play_random(info, State.empty(info, 5)) == 0
-    assert play_random(info, State.empty(info, 0)) == 0
-    state = dealt(info, np.arange(5))
-    assert play_random(info, state, np.zeros((5, 4), bool)) == 0
+    rules = compiled_rules(Rules())
+    assert play_random(rules, State.empty(rules, 5)) == 0
+    assert play_random(rules, State.empty(rules, 0)) == 0
+    state = dealt(rules, np.arange(5))
+    assert play_random(rules, state, np.zeros((5, 4), bool)) == 0
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------
@@ -192,16 +192,16 @@ def test_a_thread_that_would_share_its_rows_does_them_alone(threads: None) -> No
 
 @needs_numba
 def test_threads_change_nothing_of_views_encodings_and_steps(threads: None) -> None:
-    info = lookup(Rules())
-    shown, seats = layout(info), np.arange(40_000) % 4
+    rules = compiled_rules(Rules())
+    shown, seats = layout(rules), np.arange(40_000) % 4
     seen = []
     for number in (1, 2):
         use_threads(number)
         with using("compiled"):
-            state = dealt(info, np.arange(40_000))
+            state = dealt(rules, np.arange(40_000))
             for _ in range(30):
-                step(info, state, lowest(legal(info, state)))
-            seen.append((state, encode_tables(shown, info, state), encode(shown, view(info, state, seats))))
+                step(rules, state, lowest(legal(rules, state)))
+            seen.append((state, encode_tables(shown, rules, state), encode(shown, view(rules, state, seats))))
     (plain, *before), (state, *after) = seen
     assert differences(plain, state) == []
     assert all(np.array_equal(mine, theirs) for mine, theirs in zip(before, after, strict=True))
@@ -209,18 +209,18 @@ def test_threads_change_nothing_of_views_encodings_and_steps(threads: None) -> N
 
 @needs_numba
 def test_what_is_out_of_range_is_named_by_its_table_whatever_thread_finds_it(threads: None) -> None:
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     bad = np.zeros(40_000, np.int64)
     bad[39_000] = 99
     use_threads(2)
     with using("compiled"):
-        state = dealt(info, np.arange(40_000))
+        state = dealt(rules, np.arange(40_000))
         with pytest.raises(IndexError, match="seat 99 at table 39000"):
-            view(info, state, bad)
+            view(rules, state, bad)
         with pytest.raises(IndexError, match="seat 99 at table 39000"):
-            encode_tables(layout(info), info, state, bad)
+            encode_tables(layout(rules), rules, state, bad)
         with pytest.raises(IndexError, match="action 99 at table 39000"):
-            step(info, state, bad)
+            step(rules, state, bad)
 
 
 def test_what_goes_wrong_in_a_thread_is_raised(threads: None) -> None:

@@ -21,7 +21,7 @@ from hearts_env.envs.single import HeartsEnv
 from hearts_env.envs.vector import HeartsVectorEnv
 from hearts_env.game import engine
 from hearts_env.game import view as views
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.observe import encode as encoding
 
 
@@ -50,7 +50,7 @@ def run(code: str) -> str:
 def test_the_functions_take_rules_and_compiled_rules_alike(text: str) -> None:
     rules = Rules.parse(text)
     ends = []
-    for game in (rules, lookup(rules)):
+    for game in (rules, compiled_rules(rules)):
         state = State.empty(game, 5)
         deal(game, state, shuffle(game, np.arange(5)), key=np.arange(5))
         chance = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_the_functions_take_rules_and_compiled_rules_alike(text: str) -> None:
             step(game, state, choose(legal(game, state), chance.random(5)))
         ends.append((np.stack(seen), state.points))
     assert all(np.array_equal(one, other) for one, other in zip(*ends, strict=True))
-    assert lookup(lookup(rules)) is lookup(rules)
+    assert compiled_rules(compiled_rules(rules)) is compiled_rules(rules)
 
 
 @pytest.mark.parametrize("name", ["shuffle", "deal", "legal", "step", "view", "layout"])

@@ -18,7 +18,7 @@ import oracle
 from hearts_agents import make
 from hearts_env import Rules
 from hearts_env.cards import ADD, CARD_NAMES, parse_card
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import PRESETS
 from hearts_env.match.play_match import play
 from hearts_env.match.tables import Deals
@@ -70,7 +70,7 @@ def test_a_match_of_every_preset_is_written_and_replayed(preset: str) -> None:
         assert found["ok"], found
         assert tuple(found["points"]) == record.points
         assert tuple(found["scores"]) == record.scores
-        assert len(found["tricks"]) == lookup(record.rules).hand_size
+        assert len(found["tricks"]) == compiled_rules(record.rules).hand_size
         assert "next" not in found
         assert "decisions" not in found
         assert Record.parse(record.to_json()) == Record.parse(record.to_dict()) == record

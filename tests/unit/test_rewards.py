@@ -11,7 +11,7 @@ import pytest
 import oracle
 from hearts_env import Rules
 from hearts_env.cards import ADD, MOON_CHOICES, SUBTRACT, Bools, card_set, choose
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.game.engine import deal, legal, shuffle, step
 from hearts_env.game.rewards import (
     EPISODES,
@@ -27,8 +27,8 @@ from hearts_env.game.rewards import (
 )
 from hearts_env.game.state import MOON, State
 
-FOUR = lookup(Rules())
-SIDES = lookup(Rules.preset("partnership"))
+FOUR = compiled_rules(Rules())
+SIDES = compiled_rules(Rules.preset("partnership"))
 
 
 def test_a_payoff_is_the_mean_of_the_others_minus_ones_own() -> None:
@@ -41,7 +41,7 @@ def test_a_payoff_with_teams_is_the_other_side_s_sum_minus_ones_own() -> None:
 
 def test_ranks_are_evenly_spaced_from_1_to_minus_1() -> None:
     assert rank(FOUR, np.array([[5, 17, 4, 0]])).tolist() == [pytest.approx([-1 / 3, -1, 1 / 3, 1])]
-    assert rank(lookup(Rules(num_players=2)), np.array([[3, 10]])).tolist() == [[1, -1]]
+    assert rank(compiled_rules(Rules(num_players=2)), np.array([[3, 10]])).tolist() == [[1, -1]]
 
 
 def test_level_seats_share_the_mean_of_their_places() -> None:
@@ -53,40 +53,42 @@ def test_partners_share_the_rank_of_their_side() -> None:
     assert rank(SIDES, np.array([[5, 17, 4, 0], [13, 0, 0, 13]])).tolist() == [[1, -1, 1, -1], [0, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("info", [FOUR, SIDES, lookup(Rules(num_players=7)), lookup(Rules(num_players=2))])
-def test_payoffs_and_ranks_sum_to_zero(info: Lookup) -> None:
-    points = np.random.default_rng(1).integers(-26, 30, (500, info.num_players))
-    for amounts in (payoff(info, points), rank(info, points)):
+@pytest.mark.parametrize(
+    "rules", [FOUR, SIDES, compiled_rules(Rules(num_players=7)), compiled_rules(Rules(num_players=2))]
+)
+def test_payoffs_and_ranks_sum_to_zero(rules: CompiledRules) -> None:
+    points = np.random.default_rng(1).integers(-26, 30, (500, rules.num_players))
+    for amounts in (payoff(rules, points), rank(rules, points)):
         assert amounts.dtype == np.float64
         assert np.abs(amounts.sum(axis=1)).max() < 1e-9
-    assert np.abs(rank(info, points)).max() == 1
+    assert np.abs(rank(rules, points)).max() == 1
 
 
-def random_tables(rules: Rules, tables: int, rng: np.random.Generator) -> tuple[Lookup, State]:
-    info = lookup(rules)
-    state = State.empty(info, tables)
+def random_tables(rules: Rules, tables: int, rng: np.random.Generator) -> tuple[CompiledRules, State]:
+    compiled = compiled_rules(rules)
+    state = State.empty(compiled, tables)
     ids = rng.integers(2**40, size=tables)
-    scores = rng.integers(0, rules.target // info.num_players, (tables, info.num_players))
-    deal(info, state, shuffle(info, ids), deal_no=ids % 4, scores=scores)
-    return info, state
+    scores = rng.integers(0, rules.target // compiled.num_players, (tables, compiled.num_players))
+    deal(compiled, state, shuffle(compiled, ids), deal_no=ids % 4, scores=scores)
+    return compiled, state
 
 
 def play_at_random(
-    info: Lookup, state: State, rng: np.random.Generator, kinds: list[tuple[Reward, Episode]]
+    rules: CompiledRules, state: State, rng: np.random.Generator, kinds: list[tuple[Reward, Episode]]
 ) -> dict[tuple[Reward, Episode], tuple[Rewards, Bools]]:
     """For each kind of reward the sum of what is paid, and where anything was paid before the deal was over."""
     sums = {kind: np.zeros(state.points.shape) for kind in kinds}
     early = {kind: np.zeros(len(state), np.bool_) for kind in kinds}
-    before = points_so_far(info, state)
+    before = points_so_far(rules, state)
     active = ~state.over
     while active.any():
-        actions = choose(legal(info, state), rng.random(len(state)))
-        step(info, state, actions)
+        actions = choose(legal(rules, state), rng.random(len(state)))
+        step(rules, state, actions)
         for reward, episode in kinds:
-            paid = step_rewards(info, state, before, reward=reward, episode=episode) * active[:, None]
+            paid = step_rewards(rules, state, before, reward=reward, episode=episode) * active[:, None]
             sums[reward, episode] += paid
             early[reward, episode] |= paid.any(axis=1) & ~state.over
-        before = points_so_far(info, state)
+        before = points_so_far(rules, state)
         active = ~state.over
     return {kind: (sums[kind], early[kind]) for kind in kinds}
 
@@ -141,12 +143,12 @@ def test_the_moon_choice_pays_back_what_the_tricks_cost(choice: int, points: lis
 
 
 def test_points_so_far_are_those_of_the_cards_captured() -> None:
-    info = lookup(Rules.preset("omnibus"))
-    state = State.empty(info, 1)
-    deal(info, state, shuffle(info, [1]), deal_no=[3])
+    rules = compiled_rules(Rules.preset("omnibus"))
+    state = State.empty(rules, 1)
+    deal(rules, state, shuffle(rules, [1]), deal_no=[3])
     cards = {name: number for number, name in enumerate(oracle.name(c) for c in range(52))}
     state.taken[:] = [[card_set([cards["QS"]]), card_set([cards["JD"], cards["2H"]]), 0, 0]]
-    assert points_so_far(info, state).tolist() == [[13, -9, 0, 0]]
+    assert points_so_far(rules, state).tolist() == [[13, -9, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_points_so_far_are_those_of_the_cards_captured() -> None:
     ],
 )
 def test_a_foul_costs_the_worst_that_a_deal_could_bring(text: str, points: float, zero_sum: float) -> None:
-    info = lookup(Rules.parse(text))
-    assert foul_reward(info, "points") == foul_reward(info, "tricks") == points
-    assert foul_reward(info, "zero_sum") == pytest.approx(zero_sum)
-    assert foul_reward(info, "rank") == -1
+    rules = compiled_rules(Rules.parse(text))
+    assert foul_reward(rules, "points") == foul_reward(rules, "tricks") == points
+    assert foul_reward(rules, "zero_sum") == pytest.approx(zero_sum)
+    assert foul_reward(rules, "rank") == -1

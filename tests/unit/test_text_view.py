@@ -14,7 +14,7 @@ from hearts_agents import make
 from hearts_agents.text import TextAgent
 from hearts_env.cards import ACTION_NAMES, ADD, CARD_NAMES, NUM_CARDS, SUBTRACT, cards_in, names_in, parse_card
 from hearts_env.exact.game_tree import grow
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import MOON, State
@@ -29,13 +29,13 @@ PRESETS = ("standard", "two_player_pass", "three", "partnership", "small_three")
 
 def some_views(preset: str, tables: int = 3) -> list[View]:
     """The views of all decisions of some deals."""
-    info = lookup(Rules.preset(preset))
-    table = State.empty(info, tables)
-    deal(info, table, shuffle(info, np.arange(tables)), deal_no=np.arange(tables), key=np.arange(tables))
+    rules = compiled_rules(Rules.preset(preset))
+    table = State.empty(rules, tables)
+    deal(rules, table, shuffle(rules, np.arange(tables)), deal_no=np.arange(tables), key=np.arange(tables))
     found = []
     while not table.over.any():
-        found.append(view(info, table))
-        step(info, table, make("random").act(found[-1]))
+        found.append(view(rules, table))
+        step(rules, table, make("random").act(found[-1]))
     return found
 
 
@@ -43,7 +43,7 @@ def some_views(preset: str, tables: int = 3) -> list[View]:
 def test_no_hidden_card_changes_a_word(preset: str) -> None:
     for seen in some_views(preset):
         others = worlds(seen, 3)
-        again = view(seen.lookup, others)
+        again = view(seen.rules, others)
         for row in range(len(seen)):
             texts = {show_view(again, row * 3 + world) for world in range(3)}
             assert texts == {show_view(seen, row)}

@@ -11,7 +11,7 @@ import pytest
 from deals import play_some
 from equality import assert_same_views
 from hearts_env.cards import NO_CARD, cards_in
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.engine import deal, shuffle, step
 from hearts_env.game.rules import Rules
 from hearts_env.game.state import PASS, State
@@ -47,7 +47,7 @@ def hide_and_seek(state: State, viewer: np.ndarray, chance: np.random.Generator)
 @pytest.mark.parametrize("steps", [0, 1, 5, 30])
 def test_a_view_and_its_encoding_do_not_change_when_hidden_cards_do(players: int, steps: int) -> None:
     rules, state = play_some(players, 32, min(steps, 20 if players == 2 else 30), pass_cycle=(1, 0))
-    info = lookup(rules)
+    compiled = compiled_rules(rules)
     chance = np.random.default_rng(0)
     for viewer in range(players):
         seats = np.full(32, viewer)
@@ -55,20 +55,20 @@ def test_a_view_and_its_encoding_do_not_change_when_hidden_cards_do(players: int
         if (state.phase == PASS).all():
             other.picks[:] = 0  # what the others have picked is hidden
             other.picks[:, viewer] = state.picks[:, viewer]
-        mine, theirs = view(info, state, seats), view(info, other, seats)
+        mine, theirs = view(compiled, state, seats), view(compiled, other, seats)
         # The leader's forced first card is known to nobody but the leader.
         mine.legal[state.turn != viewer] = theirs.legal[state.turn != viewer] = 0
         assert_same_views(mine, theirs)
         for pad in (False, True):
-            shape = layout(info, pad=pad, order=True)
+            shape = layout(compiled, pad=pad, order=True)
             np.testing.assert_array_equal(encode(shape, mine), encode(shape, theirs))
 
 
 def test_a_view_counts_seats_from_the_viewer() -> None:
     _, state = play_some(4, 16, 40)
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     for viewer in range(4):
-        seen = view(info, state, np.full(16, viewer))
+        seen = view(rules, state, np.full(16, viewer))
         for seat in range(4):
             np.testing.assert_array_equal(seen.taken[:, seat], state.taken[:, (viewer + seat) % 4])
             np.testing.assert_array_equal(seen.scores[:, seat], state.scores[:, (viewer + seat) % 4])
@@ -77,14 +77,14 @@ def test_a_view_counts_seats_from_the_viewer() -> None:
 
 
 def test_cards_got_and_passed_are_seen_only_after_the_pass() -> None:
-    info = lookup(Rules())
+    rules = compiled_rules(Rules())
     _, before = play_some(4, 8, 11)
     _, after = play_some(4, 8, 12)
-    held = view(info, before, np.full(8, 1))
+    held = view(rules, before, np.full(8, 1))
     assert (before.phase[:3] == PASS).all()
     assert held.got[:3].tolist() == [0, 0, 0]
     assert (np.bitwise_count(held.picks[:3]) == 3).all()
-    seen = view(info, after, np.full(8, 1))
+    seen = view(rules, after, np.full(8, 1))
     passed = seen.offset != 0
     givers = (1 - seen.offset) % 4
     np.testing.assert_array_equal(seen.got, np.where(passed, after.picks[np.arange(8), givers], 0))
@@ -96,12 +96,12 @@ def test_the_order_of_play_names_who_played_what() -> None:
     for _ in range(20):
         pair = random_pair(chance, 4)
         for _ in range(40):
-            actions = random_actions(chance, pair.lookup, pair.state)
+            actions = random_actions(chance, pair.compiled, pair.state)
             for row in np.flatnonzero(~pair.state.over):
                 pair.deals[row].step(int(actions[row]))
-            step(pair.lookup, pair.state, actions)
+            step(pair.compiled, pair.state, actions)
         seats = np.full(4, 1)
-        seen = view(pair.lookup, pair.state, seats)
+        seen = view(pair.compiled, pair.state, seats)
         for row, theirs in enumerate(pair.deals):
             order = [
                 ((player + 1) % pair.rules.num_players, card)
@@ -116,26 +116,26 @@ def test_the_order_of_play_names_who_played_what() -> None:
 def test_random_numbers_of_a_decision_do_not_depend_on_the_batch() -> None:
     _, state = play_some(4, 16, 20)
     state.key[:] = np.arange(16)
-    info = lookup(Rules())
-    keys = view(info, state).key
+    rules = compiled_rules(Rules())
+    keys = view(rules, state).key
     assert len(set(keys.tolist())) == 16
     for row in range(16):
-        assert view(info, state.take([row])).key[0] == keys[row]
+        assert view(rules, state.take([row])).key[0] == keys[row]
 
 
 @pytest.mark.parametrize("seat", [4, -1, 300])
 def test_a_seat_that_is_not_at_the_table_sees_nothing(seat: int) -> None:
-    info = lookup(Rules())
-    state = State.empty(info, 2)
-    deal(info, state, shuffle(info, [1, 2]))
+    rules = compiled_rules(Rules())
+    state = State.empty(rules, 2)
+    deal(rules, state, shuffle(rules, [1, 2]))
     with pytest.raises(IndexError, match=f"seat {seat} at table 1: seats are 0 to 3"):
-        view(info, state, [3, seat])
+        view(rules, state, [3, seat])
 
 
 def test_a_view_shares_no_memory_with_the_state() -> None:
     _, state = play_some(4, 4, 20)
-    info = lookup(Rules())
-    seen = view(info, state)
+    rules = compiled_rules(Rules())
+    seen = view(rules, state)
     for field in dataclasses.fields(View):
-        if field.name != "lookup":
+        if field.name != "rules":
             assert not any(np.shares_memory(getattr(seen, field.name), array) for array in state), field.name

@@ -33,7 +33,7 @@ class Stranger:
         self.given.append(view)
         return RandomAgent().act(view)
 
-    def play_on(self, lookup: Any, state: Any, seats: Any) -> int:
+    def play_on(self, rules: Any, state: Any, seats: Any) -> int:
         self.given.append(state)
         return 0
 

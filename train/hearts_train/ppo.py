@@ -22,7 +22,7 @@ from hearts_agents.net.agent import draw
 from hearts_agents.net.weights import Floats
 from hearts_env.cards import Ints, Sets
 from hearts_env.executor import chosen
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_train.learn.deals import drawn_ids, drawn_scores
 from hearts_train.learn.network import HeartsNet
@@ -68,7 +68,7 @@ class Learner:
     def _game(self, rules: Rules) -> tuple[OpponentPool, Rollout]:
         """Return the opponent pool and the rollout buffer for one rule set."""
         config = self.config
-        rollout = Rollout(lookup(rules), config.spec.layout, config.tables, self.watch)
+        rollout = Rollout(compiled_rules(rules), config.spec.layout, config.tables, self.watch)
         return OpponentPool(rules.num_players, config.seats_that_learn(rules)), rollout
 
     def iterate(self, iteration: int, deals: int, now: Scheduled, opponent_names: Sequence[str] = ()) -> Metrics:
@@ -106,7 +106,7 @@ class Learner:
         self, deals: int, now: Scheduled, opponent_names: Sequence[str], rng: np.random.Generator
     ) -> Opponents | None:
         """Fill the rollout buffer, and return who sat at the tables with an opponent."""
-        config, game, game_share = self.config, self.rollout.lookup, self.config.opponents.game_share
+        config, game, game_share = self.config, self.rollout.rules, self.config.opponents.game_share
         opponents = self._opponents(opponent_names, rng)
         teacher = self.teacher if now.imitates else None
         ids = drawn_ids(config.seed, deals + self.rank * config.tables, config.tables)

@@ -129,7 +129,7 @@ class ExecAgent:
 
     def _converse(self, batch: _Batch) -> None:
         """Ask all that is still to be asked, and take the answers.  Raises _Failure."""
-        process = self._ready(batch.view.lookup.rules)
+        process = self._ready(batch.view.rules.rules)
         process.send(b"".join(batch.waiting.values()))
         until = time.monotonic() + self.limits.time_limit
         while batch.waiting:

@@ -26,7 +26,7 @@ from hearts_env.cards import (
     count,
     members,
 )
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import deal, mix, pass_offset, step
 from hearts_env.game.rulebook import exchanged, giver, legal_picks, picked_by_all, relative, seat_after
 from hearts_env.game.state import MOON, PASS, PHASE_NAMES, PLAY, State
@@ -82,7 +82,7 @@ def _card_lists(sets: Sets) -> list[bytes]:
 
 def _play_lists(seen: View) -> list[bytes]:
     """The plays of each view so far as the inside of a JSON list of pairs."""
-    codes = _codes(seen.lookup.num_players)[seen.leaders].reshape(seen.plays.shape) + seen.plays
+    codes = _codes(seen.rules.num_players)[seen.leaders].reshape(seen.plays.shape) + seen.plays
     text = _PLAYS.take(codes, mode="clip").tobytes()
     width = codes.shape[1] * _PLAYS.itemsize
     begins = range(0, len(seen) * width, width)
@@ -100,7 +100,7 @@ def _codes(seats: int) -> NDArray[np.int16]:
 
 def _by_seat(seen: View, values: Ints) -> list[bytes]:
     """Numbers by seat of the table as the inside of a JSON list.  values: int64 [N, P], relative."""
-    seats = seen.lookup.num_players
+    seats = seen.rules.num_players
     order = relative(seats, np.arange(seats), seen.seat[:, None])
     form = b",".join([b"%d"] * seats)
     return [form % tuple(row) for row in np.take_along_axis(values, order, axis=1).tolist()]
@@ -133,12 +133,12 @@ _CARD_BITS = {name: 1 << card for card, name in enumerate(CARD_NAMES)}
 _CARD_OF_NAME = {name: card for card, name in enumerate(CARD_NAMES)}
 
 
-def parse_request(info: Lookup, payload: Mapping[str, Any]) -> Request:
+def parse_request(rules: CompiledRules, payload: Mapping[str, Any]) -> Request:
     """The request in what JSON gave.  Keys that the protocol does not know are ignored.
 
     Raises ProtocolError for what is missing or of the wrong kind; `view_of` checks that the values fit together.
     """
-    seats = info.num_players
+    seats = rules.num_players
     number = parse_id(payload)
     try:
         phase = payload["phase"]
@@ -154,7 +154,7 @@ def parse_request(info: Lookup, payload: Mapping[str, Any]) -> Request:
             pass_offset=whole("pass_offset", payload["pass_offset"], 0, seats - 1),
             passed=_set("passed", payload["passed"], _CARD_BITS),
             received=_set("received", payload["received"], _CARD_BITS),
-            plays=_plays(info, payload["plays"]),
+            plays=_plays(rules, payload["plays"]),
             totals=_numbers("totals", payload["totals"], seats),
             points=_numbers("points", payload["points"], seats),
         )
@@ -176,14 +176,14 @@ def _set(name: str, value: Any, bits: Mapping[str, int]) -> int:
     return found
 
 
-def _plays(info: Lookup, value: Any) -> tuple[tuple[int, int], ...]:
-    if not isinstance(value, list) or len(value) > info.num_plays:
-        raise ProtocolError(f"plays is {value!r:.60}: must be a list of at most {info.num_plays} plays")
+def _plays(rules: CompiledRules, value: Any) -> tuple[tuple[int, int], ...]:
+    if not isinstance(value, list) or len(value) > rules.num_plays:
+        raise ProtocolError(f"plays is {value!r:.60}: must be a list of at most {rules.num_plays} plays")
     plays = []
     for item in value:
         if not isinstance(item, list) or len(item) != 2 or not isinstance(item[1], str) or item[1] not in _CARD_OF_NAME:
             raise ProtocolError(f"plays: {item!r:.60} is no seat and card, as in [0, '2C']")
-        plays.append((whole("plays", item[0], 0, info.num_players - 1), _CARD_OF_NAME[item[1]]))
+        plays.append((whole("plays", item[0], 0, rules.num_players - 1), _CARD_OF_NAME[item[1]]))
     return tuple(plays)
 
 
@@ -193,7 +193,7 @@ def _numbers(name: str, value: Any, seats: int) -> tuple[int, ...]:
     return tuple(whole(name, item, -MAX_SCORE, MAX_SCORE) for item in value)
 
 
-def view_of(info: Lookup, requests: Sequence[Request]) -> View:
+def view_of(rules: CompiledRules, requests: Sequence[Request]) -> View:
     """The Views that the requests were made from, in their order.
 
     All is as it was but `View.key`, which requests do not carry: it is made from the viewer's hand as dealt, so that
@@ -202,15 +202,15 @@ def view_of(info: Lookup, requests: Sequence[Request]) -> View:
     Raises ProtocolError where values do not fit together: cards that are not in the pack or in two places, plays out
     of turn, a hand of the wrong size.  What other seats may play is left to the other end.
     """
-    played = _played(info, requests)
-    _check_cards(info, requests, played)
-    state = _begun(info, requests, played)
-    _carry_out(info, state, requests)
+    played = _played(rules, requests)
+    _check_cards(rules, requests, played)
+    state = _begun(rules, requests, played)
+    _carry_out(rules, state, requests)
     _refuse(requests, state.phase != _column(requests, "phase"), "the deal is in another phase after these plays")
     _refuse(requests, state.turn != _column(requests, "seat"), "it is not this seat's turn")
-    seen = view(info, state)
+    seen = view(rules, state)
     seen.legal = _column(requests, "legal")
-    order = seat_after(info.num_players, seen.seat[:, None], np.arange(info.num_players))
+    order = seat_after(rules.num_players, seen.seat[:, None], np.arange(rules.num_players))
     points = np.take_along_axis(_column(requests, "points"), order, axis=1)
     _refuse(requests, (points != seen.points).any(axis=1), "points are not those of the cards taken")
     return seen
@@ -226,11 +226,11 @@ def _refuse(requests: Sequence[Request], wrong: Bools, reason: str) -> None:
         raise ProtocolError(f"request {requests[int(np.argmax(wrong))].id}: {reason}")
 
 
-def _played(info: Lookup, requests: Sequence[Request]) -> Sets:
+def _played(rules: CompiledRules, requests: Sequence[Request]) -> Sets:
     """The cards that each seat has played, int64 [N, P].  Raises ProtocolError if a card was played twice."""
-    played = np.zeros((len(requests), info.num_players), np.int64)
+    played = np.zeros((len(requests), rules.num_players), np.int64)
     for row, request in enumerate(requests):
-        sets = [0] * info.num_players
+        sets = [0] * rules.num_players
         for seat, card in request.plays:
             sets[seat] |= 1 << card
         if sum(sets).bit_count() != len(request.plays):
@@ -239,20 +239,20 @@ def _played(info: Lookup, requests: Sequence[Request]) -> Sets:
     return played
 
 
-def _check_cards(info: Lookup, requests: Sequence[Request], played: Sets) -> None:
+def _check_cards(rules: CompiledRules, requests: Sequence[Request], played: Sets) -> None:
     hand, legal, seat = (_column(requests, name) for name in ("hand", "legal", "seat"))
     passed, received, phase = (_column(requests, name) for name in ("passed", "received", "phase"))
-    offset = pass_offset(info, _column(requests, "deal_no"))
+    offset = pass_offset(rules, _column(requests, "deal_no"))
     out = np.bitwise_or.reduce(played, axis=1)
     own = hand | played[np.arange(len(requests)), seat]
     passing, choosing = phase == PASS, phase == MOON
-    due = np.where(offset == 0, 0, info.pass_count)
-    may = np.where(passing, legal_picks(info.play, hand, passed), np.where(choosing, MOON_CHOICES, hand))
-    allowed = info.rules.moon == "choice"
+    due = np.where(offset == 0, 0, rules.pass_count)
+    may = np.where(passing, legal_picks(rules.play, hand, passed), np.where(choosing, MOON_CHOICES, hand))
+    allowed = rules.rules.moon == "choice"
     for wrong, reason in (
-        ((hand | passed | received | out) & ~info.deck != 0, "a card is not in the pack of these rules"),
+        ((hand | passed | received | out) & ~rules.deck != 0, "a card is not in the pack of these rules"),
         (hand & out != 0, "a card is in the hand that has been played"),
-        (count(own) != info.hand_size, f"hand and own plays are not the {info.hand_size} cards of a hand"),
+        (count(own) != rules.hand_size, f"hand and own plays are not the {rules.hand_size} cards of a hand"),
         ((legal == 0) | (legal & ~may != 0), "legal must hold actions that the phase and the hand allow"),
         ((phase != PLAY) & (legal != may), "legal must be the hand without the picks, or both moon choices"),
         (offset != _column(requests, "pass_offset"), "pass_offset is not that of deal_no under these rules"),
@@ -265,7 +265,7 @@ def _check_cards(info: Lookup, requests: Sequence[Request], played: Sets) -> Non
         _refuse(requests, wrong, reason)
 
 
-def _begun(info: Lookup, requests: Sequence[Request], played: Sets) -> State:
+def _begun(rules: CompiledRules, requests: Sequence[Request], played: Sets) -> State:
     """The tables before the first play, as far as the viewer can tell: others hold what they are going to play."""
     rows, seat = np.arange(len(requests)), _column(requests, "seat")
     hand, passed, received = (_column(requests, name) for name in ("hand", "passed", "received"))
@@ -274,21 +274,21 @@ def _begun(info: Lookup, requests: Sequence[Request], played: Sets) -> State:
     number = _column(requests, "deal_no")
     held = played.copy()
     held[rows, seat] |= hand
-    state = State.empty(info, len(requests))
+    state = State.empty(rules, len(requests))
     key = mix(mix(dealt.view(np.uint64)) + number.view(np.uint64)).view(np.int64)
-    deal(info, state, held, deal_no=number, scores=_column(requests, "totals"), key=key)
-    state.picks[rows, giver(info.num_players, seat, pass_offset(info, number))] = received
+    deal(rules, state, held, deal_no=number, scores=_column(requests, "totals"), key=key)
+    state.picks[rows, giver(rules.num_players, seat, pass_offset(rules, number))] = received
     state.picks[rows, seat] = passed
     passing = _column(requests, "phase") == PASS
     leader = np.array([request.plays[0][0] if request.plays else request.seat for request in requests])
     state.phase[:] = np.where(passing, PASS, PLAY)
-    state.count[:] = np.where(passing, picked_by_all(info.num_players, seat, count(passed)), 0)
+    state.count[:] = np.where(passing, picked_by_all(rules.num_players, seat, count(passed)), 0)
     state.turn[:] = np.where(passing, seat, leader)
     state.leaders[:, 0] = np.where(passing, NO_SEAT, leader)
     return state
 
 
-def _carry_out(info: Lookup, state: State, requests: Sequence[Request]) -> None:
+def _carry_out(rules: CompiledRules, state: State, requests: Sequence[Request]) -> None:
     """Carry out the plays.  Changes `state`.  Raises ProtocolError for one out of turn."""
     length = np.array([len(request.plays) for request in requests])
     longest = int(length.max(initial=0))
@@ -300,9 +300,9 @@ def _carry_out(info: Lookup, state: State, requests: Sequence[Request]) -> None:
         seats: NDArray[np.int64] = padded[:, place, 0]
         _refuse(requests, going & (seats != state.turn), f"play number {place} is out of turn")
         if going.all():
-            step(info, state, padded[:, place, 1])
+            step(rules, state, padded[:, place, 1])
         else:
             rows = np.flatnonzero(going)
             part = state.take(rows)
-            step(info, part, padded[rows, place, 1])
+            step(rules, part, padded[rows, place, 1])
             state.put(rows, part)

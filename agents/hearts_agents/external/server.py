@@ -11,7 +11,7 @@ import numpy as np
 from hearts_agents.external.messages import parse_request, view_of
 from hearts_agents.external.pipes import ByteWriter, LineReader
 from hearts_agents.external.protocol import ProtocolError, answer_line, loaded, parse_hello, welcome_line
-from hearts_env.game.compiled_rules import Lookup, lookup
+from hearts_env.game.compiled_rules import CompiledRules, compiled_rules
 from hearts_env.match.agent import Agent, ask
 
 MAX_BATCH = 4096
@@ -23,7 +23,7 @@ class Answerer:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._info: Lookup | None = None
+        self._info: CompiledRules | None = None
         self.over = False
         """A bye was read, or a hello refused."""
 
@@ -50,7 +50,7 @@ class Answerer:
         """The answer to what is no request."""
         if "hello" in message:
             try:
-                self._info = lookup(parse_hello(message))
+                self._info = compiled_rules(parse_hello(message))
             except ProtocolError as error:
                 self.over = True
                 return [welcome_line(self._agent.name, str(error))]

@@ -187,14 +187,14 @@ class NetAgent:
     def _outputs(self, view: View) -> tuple[Floats, Floats, Bools]:
         """Logits float32 [N, A], values float32 [N], and which actions are legal, bool [N, A]."""
         spec = self.net.spec
-        if not spec.pad and view.lookup.num_players != spec.rules.num_players:
+        if not spec.pad and view.rules.num_players != spec.rules.num_players:
             raise NetError(
                 f"agent {self.name!r} was trained for {spec.rules.num_players} players without padding and cannot "
-                f"play with {view.lookup.num_players}: train one with pad=True, or for {view.lookup.num_players}"
+                f"play with {view.rules.num_players}: train one with pad=True, or for {view.rules.num_players}"
             )
-        if not self.learned(view.lookup.rules):
-            warn_once(self.name, view.lookup.rules)
-        packed = encode_packed(layout(view.lookup, pad=spec.pad), view)
+        if not self.learned(view.rules.rules):
+            warn_once(self.name, view.rules.rules)
+        packed = encode_packed(layout(view.rules, pad=spec.pad), view)
         return *self.net.outputs(packed), members(view.legal, NUM_ACTIONS).view(np.bool_)
 
 

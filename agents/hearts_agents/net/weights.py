@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from hearts_env.cards import NUM_ACTIONS
-from hearts_env.game.compiled_rules import lookup
+from hearts_env.game.compiled_rules import compiled_rules
 from hearts_env.game.rules import Rules
 from hearts_env.observe.encode import ENCODING_VERSION, Layout, layout
 
@@ -46,7 +46,7 @@ class NetSpec:
     @property
     def layout(self) -> Layout:
         """The layout of its encodings."""
-        return layout(lookup(self.rules), pad=self.pad)
+        return layout(compiled_rules(self.rules), pad=self.pad)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:

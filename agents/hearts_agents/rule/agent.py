@@ -11,7 +11,7 @@ from hearts_agents.rule.tables import rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import Bools, Ints, bit, count, lowest
 from hearts_env.executor import executed, override
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.scoring import automatic_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
 from hearts_env.game.view import View, view
@@ -31,7 +31,7 @@ class RuleAgent:
     def act(self, view: View) -> Ints:
         """The chosen action for each view, int64 [N]."""
         actions = np.empty(len(view), np.int64)
-        _choose_cards(view.lookup, self.weights, view, actions)
+        _choose_cards(view.rules, self.weights, view, actions)
         moon = view.phase == MOON
         if moon.any():
             actions[moon] = _choose_moon(view.take(moon))
@@ -48,25 +48,25 @@ class RuleAgent:
         for row in np.flatnonzero(count(view.legal) > 1):
             one = view.take(np.array([row]))
             if one.phase[0] == PLAY:
-                found[row] = explain_play(view.lookup, self.weights, one)
+                found[row] = explain_play(view.rules, self.weights, one)
             else:
                 acts = picks_of(self, before_picks(one)) if one.phase[0] == PASS else self.act(one)[:, None]
                 found[row] = [Candidate(tuple(sorted(acts[0].tolist())), chosen=True)]
         return found
 
-    def play_on(self, lookup: Lookup, state: State, seats: Bools) -> int:
+    def play_on(self, rules: CompiledRules, state: State, seats: Bools) -> int:
         """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act.  Changes `state`.
 
         The actions are those of `act`.  The compiled executor makes them in one loop, without views.  Returns how
         many there were.
         """
-        return _play_on(lookup, self.weights, state, seats)
+        return _play_on(rules, self.weights, state, seats)
 
 
 @executed
-def _choose_cards(lookup: Lookup, weights: Weights, view: View, actions: Ints) -> None:
+def _choose_cards(rules: CompiledRules, weights: Weights, view: View, actions: Ints) -> None:
     """Fill `actions`, int64 [N], where a card is to be picked or played."""
-    lut = rule_tables(lookup, weights)
+    lut = rule_tables(rules, weights)
     for phase, choose in ((PLAY, choose_card), (PASS, choose_pick)):
         here = view.phase == phase
         if here.all():
@@ -76,10 +76,10 @@ def _choose_cards(lookup: Lookup, weights: Weights, view: View, actions: Ints) -
 
 
 @executed
-def _play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int:
+def _play_on(rules: CompiledRules, weights: Weights, state: State, seats: Bools) -> int:
     agent, made = RuleAgent(weights), 0
     while len(rows := np.flatnonzero(~state.over & seats[np.arange(len(state)), state.turn])):
-        turn(lookup, state, rows, lambda part: agent.act(view(lookup, part)))
+        turn(rules, state, rows, lambda part: agent.act(view(rules, part)))
         made += len(rows)
     return made
 
@@ -93,5 +93,5 @@ def _choose_moon(view: View) -> Ints:
 
     A search may leave it one choice.
     """
-    choices = automatic_choice(view.lookup, view.taken, np.zeros(len(view), np.int64), view.scores)
+    choices = automatic_choice(view.rules, view.taken, np.zeros(len(view), np.int64), view.scores)
     return np.where(bit(choices) & view.legal, choices, lowest(view.legal))

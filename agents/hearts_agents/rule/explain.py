@@ -11,7 +11,7 @@ from hearts_agents.rule.batch import choose_card, moon_attempt, values
 from hearts_agents.rule.tables import UNIT, rule_tables
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import bit, cards_in
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.view import View
 
 PARTS = {
@@ -35,9 +35,9 @@ LITTLE = 0.005
 """Points that are not worth a word."""
 
 
-def explain_play(info: Lookup, weights: Weights, view: View) -> list[Candidate]:
+def explain_play(rules: CompiledRules, weights: Weights, view: View) -> list[Candidate]:
     """Every legal card of one view of the play phase, the chosen one first."""
-    lut = rule_tables(info, weights)
+    lut = rule_tables(rules, weights)
     chosen = int(choose_card(lut, view)[0])
     trial = moon_attempt(lut, view)
     if trial:
@@ -48,7 +48,7 @@ def explain_play(info: Lookup, weights: Weights, view: View) -> list[Candidate]:
     sets = bit(np.array(cards))
     total = values(lut, view, sets) / UNIT
     parts = {
-        name: total - values(rule_tables(info, replace(weights, **dict.fromkeys(fields, 0.0))), view, sets) / UNIT
+        name: total - values(rule_tables(rules, replace(weights, **dict.fromkeys(fields, 0.0))), view, sets) / UNIT
         for name, fields in PARTS.items()
     }
     parts[TRICK] = total - sum(parts.values())

@@ -60,7 +60,7 @@ from hearts_env.fast import jit
 from hearts_env.fast.jit import called, inner, kernel, stands_for, zeros_below
 from hearts_env.fast.step import Game, finish, game, legal_at, step_at, tables
 from hearts_env.fast.view import views
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.rulebook import either, pass_offset, receiver, relative
 from hearts_env.game.scoring import PARTNER, automatic_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
@@ -134,9 +134,9 @@ def _top(cards: Number) -> Number:
     return jit.bit(jit.highest(cards)) if cards else 0
 
 
-def act(lookup: Lookup, weights: Weights, view: View, actions: Ints) -> None:
+def act(rules: CompiledRules, weights: Weights, view: View, actions: Ints) -> None:
     """Fill `actions`, int64 [N], where a card is to be picked or played."""
-    _act(rule_record(lookup, weights), views(view), actions)
+    _act(rule_record(rules, weights), views(view), actions)
 
 
 @kernel
@@ -169,20 +169,20 @@ def _situation_of_view(lut: RuleTables, views: View, n: int) -> Situation:
     )
 
 
-def play_on(lookup: Lookup, weights: Weights, state: State, seats: Bools) -> int:
+def play_on(rules: CompiledRules, weights: Weights, state: State, seats: Bools) -> int:
     """Play at every table for as long as a seat of `seats` (bool [N, P]) is to act; how many actions.
 
     Changes `state`.
     """
     made = 0
     while True:
-        made += _play_on(game(lookup), rule_record(lookup, weights), tables(state), np.ascontiguousarray(seats))
-        finish(game(lookup), tables(state))
+        made += _play_on(game(rules), rule_record(rules, weights), tables(state), np.ascontiguousarray(seats))
+        finish(game(rules), tables(state))
         rows = np.flatnonzero((state.phase == MOON) & seats[np.arange(len(state)), state.turn])
         if not len(rows):
             return made
         shooters, scores = state.turn[rows].astype(np.int64), state.scores[rows].astype(np.int64)
-        state.choice[rows] = automatic_choice(lookup, state.taken[rows], shooters, scores)
+        state.choice[rows] = automatic_choice(rules, state.taken[rows], shooters, scores)
         made += len(rows)
 
 

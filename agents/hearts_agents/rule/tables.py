@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hearts_agents.rule.weights import Weights
 from hearts_env.cards import BLACK_MARIA, NUM_CARDS, NUM_RANKS, NUM_SUITS, QS_SET, SUIT_SETS, Numbers, Sets, cards_in
-from hearts_env.game.compiled_rules import ALL_ONES, Lookup
+from hearts_env.game.compiled_rules import ALL_ONES, CompiledRules
 
 UNIT = 1024
 """One point, or a chance of one."""
@@ -142,25 +142,25 @@ WIN_SEATS = 8
 
 
 @lru_cache(maxsize=256)
-def rule_tables(lookup: Lookup, weights: Weights) -> RuleTables:
+def rule_tables(rules: CompiledRules, weights: Weights) -> RuleTables:
     """The RuleTables for these rules and weights, always the same one for the same two."""
-    scale = STANDARD_POINTS / max(lookup.penalty_points, 1)
-    value = {card: each * scale for cards, each in lookup.point_sets for card in cards_in(cards)}
+    scale = STANDARD_POINTS / max(rules.penalty_points, 1)
+    value = {card: each * scale for cards, each in rules.point_sets for card in cards_in(cards)}
     points = [float(np.clip(value.get(card, 0.0), -STANDARD_POINTS, STANDARD_POINTS)) for card in range(NUM_CARDS)]
     return RuleTables(
-        **_of_rules(lookup),
-        **_by_card(lookup, points),
-        **_by_count(lookup, weights, points),
-        **_for_passing(lookup, weights, points),
-        **_single(lookup, weights, points),
-        **_for_moons(lookup, weights),
+        **_of_rules(rules),
+        **_by_card(rules, points),
+        **_by_count(rules, weights, points),
+        **_for_passing(rules, weights, points),
+        **_single(rules, weights, points),
+        **_for_moons(rules, weights),
     )
 
 
 @lru_cache(maxsize=256)
-def rule_record(lookup: Lookup, weights: Weights) -> NDArray[np.void]:
+def rule_record(rules: CompiledRules, weights: Weights) -> NDArray[np.void]:
     """The RuleTables as one record, [1], for kernels: they take it by its address, whatever is in it."""
-    lut = rule_tables(lookup, weights)
+    lut = rule_tables(rules, weights)
     fields = [(name, *_kind(value)) for name, value in lut._asdict().items()]
     return np.array([tuple(lut)], np.dtype(fields, align=True))
 
@@ -172,33 +172,33 @@ def _kind(value: int | Sets | Whole) -> tuple[object, ...]:
 Fields: TypeAlias = dict[str, Any]
 
 
-def _of_rules(lookup: Lookup) -> Fields:
-    rules = lookup.rules
+def _of_rules(compiled: CompiledRules) -> Fields:
+    rules = compiled.rules
     return {
-        "players": lookup.num_players,
-        "others": lookup.num_players - 1,
-        "hand_size": lookup.hand_size,
-        "pass_count": lookup.pass_count,
-        "deck": lookup.deck,
-        "penalty": lookup.play.penalty,
-        "ban": lookup.play.ban,
-        "bonus": lookup.bonus,
-        "over_bonus": _higher(cards_in(lookup.bonus)[0]) if lookup.bonus else 0,
+        "players": compiled.num_players,
+        "others": compiled.num_players - 1,
+        "hand_size": compiled.hand_size,
+        "pass_count": compiled.pass_count,
+        "deck": compiled.deck,
+        "penalty": compiled.play.penalty,
+        "ban": compiled.play.ban,
+        "bonus": compiled.bonus,
+        "over_bonus": _higher(cards_in(compiled.bonus)[0]) if compiled.bonus else 0,
         "trump": _mask(rules.trump is not None),
-        "teams": _mask(lookup.teams),
+        "teams": _mask(compiled.teams),
         "moon": _mask(rules.moon != "none"),
         "team_moon": _mask(rules.team_moon == "team"),
-        "seat_bits": _seat_bits(lookup.num_players),
+        "seat_bits": _seat_bits(compiled.num_players),
     }
 
 
-def _by_card(lookup: Lookup, points: list[float]) -> Fields:
-    valued = [cards for cards, _ in lookup.point_sets]
-    small = [cards & ~QS_SET for cards, each in lookup.point_sets if each > 0 and cards & ~QS_SET]
+def _by_card(rules: CompiledRules, points: list[float]) -> Fields:
+    valued = [cards for cards, _ in rules.point_sets]
+    small = [cards & ~QS_SET for cards, each in rules.point_sets if each > 0 and cards & ~QS_SET]
     return {
-        "beats": lookup.beats,
+        "beats": rules.beats,
         "points": _whole(points),
-        "suit_sets": lookup.suit_sets,
+        "suit_sets": rules.suit_sets,
         "kind": KINDS * np.int32(COUNTS * PLACES),
         "num_small": len(small),
         "small_sets": _sets(small),
@@ -210,7 +210,7 @@ def _by_card(lookup: Lookup, points: list[float]) -> Fields:
     }
 
 
-def _by_count(lookup: Lookup, w: Weights, points: list[float]) -> Fields:
+def _by_count(rules: CompiledRules, w: Weights, points: list[float]) -> Fields:
     number, seats = np.arange(COUNTS), np.arange(WIN_SEATS)
     share = _queen(points) / STANDARD_QUEEN
     return {
@@ -224,33 +224,33 @@ def _by_count(lookup: Lookup, w: Weights, points: list[float]) -> Fields:
         "short": _whole(w.short / np.maximum(number, 1) ** 2),
         "spade_danger": _whole(share * w.spade_high * np.maximum(1 - w.spade_guard * number, 0.0)),
         "cover": _whole(share * w.queen_cover * 2 / np.maximum(number, 1)),
-        "losers": _whole(_losers((lookup.num_players - 1) * w.drain)),
-        "tricks": np.arange(NUM_CARDS + 1, dtype=np.int32) // np.int32(lookup.num_players),
+        "losers": _whole(_losers((rules.num_players - 1) * w.drain)),
+        "tricks": np.arange(NUM_CARDS + 1, dtype=np.int32) // np.int32(rules.num_players),
         "chance": _whole(1 / (1 + np.exp(-(np.arange(ODDS) / ODDS_STEPS - ODDS_RANGE)))),
     }
 
 
-def _for_passing(lookup: Lookup, w: Weights, points: list[float]) -> Fields:
+def _for_passing(rules: CompiledRules, w: Weights, points: list[float]) -> Fields:
     dangers = (w.pass_rank, w.pass_rank_heart, w.pass_rank_spade)
     return {
         "pass_row": KINDS * np.int32(PLACES),
         "pass_rank": _whole([_exposure(w.pass_low) * each for each in dangers]),
         "pass_guard": _whole([w.pass_guard, w.pass_guard, w.pass_guard_heart, w.pass_guard, 0.0]),
         "pass_size": _whole(_pass_size(w)),
-        "pass_card": _whole(_pass_card(lookup, w, points)),
+        "pass_card": _whole(_pass_card(rules, w, points)),
         "pass_spade": _whole(_pass_spade(w) * _queen(points) / STANDARD_QUEEN),
     }
 
 
-def _single(lookup: Lookup, w: Weights, points: list[float]) -> Fields:
+def _single(rules: CompiledRules, w: Weights, points: list[float]) -> Fields:
     queen = _queen(points)
     share = queen / STANDARD_QUEEN
-    bonus = points[cards_in(lookup.bonus)[0]] if lookup.bonus else 0.0
+    bonus = points[cards_in(rules.bonus)[0]] if rules.bonus else 0.0
     return {
         "give": _one(w.give),
         "tempo": _one(w.tempo),
         "dump_small": _one(w.dump_small),
-        "dump_queen": _one(w.dump_queen * queen / (lookup.num_players - 1)),
+        "dump_queen": _one(w.dump_queen * queen / (rules.num_players - 1)),
         "dump_known": _one(w.dump_known * queen),
         "catch": _one(w.catch * queen),
         "floor": _one(w.floor),
@@ -266,7 +266,7 @@ def _single(lookup: Lookup, w: Weights, points: list[float]) -> Fields:
     }
 
 
-def _for_moons(lookup: Lookup, w: Weights) -> Fields:
+def _for_moons(rules: CompiledRules, w: Weights) -> Fields:
     return {
         "threat_base": _one(w.threat_base + ODDS_RANGE),
         "threat_heart": _one(w.threat_heart),
@@ -285,7 +285,7 @@ def _for_moons(lookup: Lookup, w: Weights) -> Fields:
         "moon_queen": _one(w.moon_queen),
         "moon_limit": _one(w.moon_limit),
         "moon_more": _one(w.moon_more / STANDARD_POINTS),
-        "moon_late": _whole(w.moon_late * np.arange(MAX_TRICKS + 1) / lookup.hand_size),
+        "moon_late": _whole(w.moon_late * np.arange(MAX_TRICKS + 1) / rules.hand_size),
         "moon_pass": _one(w.moon_pass),
         "moon_lead_heart": _one(w.moon_lead_heart),
     }
@@ -367,7 +367,7 @@ def _pass_size(weights: Weights) -> Numbers:
     return np.asarray(worth / np.maximum(size, 1) ** 2)
 
 
-def _pass_card(lookup: Lookup, weights: Weights, points: list[float]) -> list[float]:
+def _pass_card(rules: CompiledRules, weights: Weights, points: list[float]) -> list[float]:
     extra = [weights.pass_heart * (card // NUM_RANKS == HEART) for card in range(NUM_CARDS)]
     ace = NUM_RANKS * (HEART + 1) - 1
     extra[ace] += weights.pass_heart_top

@@ -153,7 +153,7 @@ class SearchAgent:
 def _pass_keys(view: View) -> list[tuple[object, ...]]:
     """All that the choice of a pass depends on, for each view before its first pick."""
     columns = (view.table_key, view.seat, view.hand, view.deal_no, view.scores)
-    return [(view.lookup.rules, *map(str, each)) for each in zip(*(column.tolist() for column in columns), strict=True)]
+    return [(view.rules.rules, *map(str, each)) for each in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _candidates(known: RaceStats) -> list[Candidate]:

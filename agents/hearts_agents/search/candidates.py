@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hearts_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_RANKS, Bools, Ints, card_set, cards_in
-from hearts_env.game.compiled_rules import PARTNER, Lookup
+from hearts_env.game.compiled_rules import PARTNER, CompiledRules
 from hearts_env.game.view import View
 
 
@@ -40,12 +40,12 @@ Plan = tuple[list[int], bool]
 
 def can_shoot(view: View) -> Bools:
     """bool [N]: there are moons, and no opponent has taken a penalty card."""
-    info = view.lookup
-    if info.rules.moon == "none":
+    rules = view.rules
+    if rules.rules.moon == "none":
         return np.zeros(len(view), np.bool_)
-    together = info.teams and info.rules.team_moon == "team"
-    others = [seat for seat in range(1, info.num_players) if not (together and seat == PARTNER)]
-    can: Bools = (np.bitwise_or.reduce(view.taken[:, others], axis=1) & info.play.penalty) == 0
+    together = rules.teams and rules.rules.team_moon == "team"
+    others = [seat for seat in range(1, rules.num_players) if not (together and seat == PARTNER)]
+    can: Bools = (np.bitwise_or.reduce(view.taken[:, others], axis=1) & rules.play.penalty) == 0
     return can
 
 
@@ -54,7 +54,7 @@ def play_candidates(view: View, base: Ints, moon: Ints) -> CandidateActions:
 
     base, moon: int64 [N], the actions of these policies.
     """
-    points, shoots = _points(view.lookup), can_shoot(view)
+    points, shoots = _points(view.rules), can_shoot(view)
     barriers = view.out | view.table
     candidates: list[list[Plan]] = []
     for row, first in enumerate(base.tolist()):
@@ -69,7 +69,7 @@ def pass_candidates(view: View, base: Ints, moon: Ints) -> CandidateActions:
 
     view: before the seat's first pick.  base, moon: int64 [N, D], all picks of these policies.
     """
-    points, shoots = _points(view.lookup), can_shoot(view)
+    points, shoots = _points(view.rules), can_shoot(view)
     candidates: list[list[Plan]] = []
     for row, picks in enumerate(base.tolist()):
         others = kinds(int(view.legal[row]) & ~card_set(picks), int(view.out[row]), points)
@@ -125,10 +125,10 @@ def _joined(candidates: list[list[Plan]]) -> CandidateActions:
     )
 
 
-def _points(info: Lookup) -> list[int]:
+def _points(rules: CompiledRules) -> list[int]:
     """The points of each card; 0 for the moon choices."""
     points = [0] * NUM_ACTIONS
-    for cards, each in info.point_sets:
+    for cards, each in rules.point_sets:
         for card in cards_in(cards):
             points[card] = each
     return points

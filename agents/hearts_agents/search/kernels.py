@@ -12,13 +12,19 @@ from hearts_agents.search.payoffs import cards_that_count
 from hearts_env.cards import NO_CARD, NO_SEAT, Bools, Ints
 from hearts_env.fast.jit import Number, inner, kernel
 from hearts_env.fast.step import Game, game, step_at, tables
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.rulebook import deal_points, shooter, unasked_choice
 from hearts_env.game.state import MOON, PASS, PLAY, State
 
 
 def outcomes(
-    lookup: Lookup, weights: tuple[Weights, Weights], worlds: State, world: Ints, seat: Ints, actions: Ints, moon: Bools
+    rules: CompiledRules,
+    weights: tuple[Weights, Weights],
+    worlds: State,
+    world: Ints,
+    seat: Ints,
+    actions: Ints,
+    moon: Bools,
 ) -> Ints:
     """The points of L roll-outs, int64 [L, P], as `search.rollouts.roll_out` plays them; `worlds` stays as it is.
 
@@ -29,11 +35,13 @@ def outcomes(
         actions: int64 [L, D], the viewer's next ones.
         moon: bool [L], the viewer then plays for the moon.
     """
-    points = np.empty((len(world), lookup.num_players), np.int64)
-    luts = np.concatenate([rule_record(lookup, each) for each in weights])
-    one = State.empty(lookup, 1)
-    rules, cards = game(lookup), cards_that_count(lookup)
-    _outcomes(rules, luts, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points)
+    points = np.empty((len(world), rules.num_players), np.int64)
+    luts = np.concatenate([rule_record(rules, each) for each in weights])
+    one = State.empty(rules, 1)
+    cards = cards_that_count(rules)
+    _outcomes(
+        game(rules), luts, tables(worlds), tables(one), world, seat, np.ascontiguousarray(actions), moon, cards, points
+    )
     return points
 
 

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from hearts_agents.win_chance import payoff_at
 from hearts_env.cards import Ints, Numbers
-from hearts_env.game.compiled_rules import ALL_ONES, Lookup
+from hearts_env.game.compiled_rules import ALL_ONES, CompiledRules
 from hearts_env.game.rewards import payoff
 
 Counts = NDArray[np.integer]
 
 
-def payoffs(info: Lookup, to_win: bool, scores: Counts, points: Counts, seat: Ints) -> Numbers:
+def payoffs(rules: CompiledRules, to_win: bool, scores: Counts, points: Counts, seat: Ints) -> Numbers:
     """The payoff of each of L finished deals to one seat, float64 [L].
 
     Args:
@@ -22,16 +22,16 @@ def payoffs(info: Lookup, to_win: bool, scores: Counts, points: Counts, seat: In
         points: [L, P], of the deal.
         seat: int64 [L], whose payoff it is.
     """
-    paid = payoff_at(info, scores.astype(np.int64), points.astype(np.int64)) if to_win else payoff(info, points)
+    paid = payoff_at(rules, scores.astype(np.int64), points.astype(np.int64)) if to_win else payoff(rules, points)
     own: Numbers = paid[np.arange(len(seat)), seat]
     return own
 
 
-def cards_that_count(info: Lookup) -> int:
+def cards_that_count(rules: CompiledRules) -> int:
     """The cards that the points of a deal depend on: once no hand holds one, the rest of the play changes nothing."""
-    if info.rules.sun_value or info.rules.no_tricks_bonus:
+    if rules.rules.sun_value or rules.rules.no_tricks_bonus:
         return ALL_ONES
     cards = 0
-    for each, _ in info.point_sets:
+    for each, _ in rules.point_sets:
         cards |= each
     return cards

@@ -144,7 +144,7 @@ def _payoffs(
         for begin in range(part.start, part.stop, ROWS):
             here = slice(begin, min(begin + ROWS, part.stop))
             seat = view.seat[candidates.owner[which[here]]]
-            result[here] = outcomes(view.lookup, policies, drawn, world[here], seat, candidates, which[here])
+            result[here] = outcomes(view.rules, policies, drawn, world[here], seat, candidates, which[here])
 
     if policies.weights is not None:
         in_threads(len(world), some)

@@ -14,7 +14,7 @@ from hearts_agents.search.candidates import CandidateActions
 from hearts_agents.search.payoffs import cards_that_count, payoffs
 from hearts_env.cards import Bools, Ints, Numbers
 from hearts_env.executor import executed, override
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import legal, step
 from hearts_env.game.state import PASS, PLAY, State
 from hearts_env.game.view import View, view
@@ -64,7 +64,7 @@ def shooting(base: RuleAgent) -> RuleAgent:
 
 
 def outcomes(
-    info: Lookup,
+    rules: CompiledRules,
     policies: RolloutPolicies,
     worlds: State,
     world: Ints,
@@ -81,18 +81,24 @@ def outcomes(
     """
     actions, moon = candidates.actions[which], candidates.moon[which]
     weights = policies.weights
-    points = None if weights is None else _kernel_outcomes(info, weights, worlds, world, seat, actions, moon)
+    points = None if weights is None else _kernel_outcomes(rules, weights, worlds, world, seat, actions, moon)
     if points is not None:
-        return payoffs(info, policies.to_win, worlds.scores[world], points, seat)
+        return payoffs(rules, policies.to_win, worlds.scores[world], points, seat)
     state = worlds.take(world)
-    at_leaf = roll_out(info, state, seat, actions, moon, policies)
-    paid = payoffs(info, policies.to_win, worlds.scores[world], state.points, seat)
+    at_leaf = roll_out(rules, state, seat, actions, moon, policies)
+    paid = payoffs(rules, policies.to_win, worlds.scores[world], state.points, seat)
     return np.where(np.isnan(at_leaf), paid, at_leaf)
 
 
 @executed
 def _kernel_outcomes(
-    lookup: Lookup, weights: tuple[Weights, Weights], worlds: State, world: Ints, seat: Ints, actions: Ints, moon: Bools
+    rules: CompiledRules,
+    weights: tuple[Weights, Weights],
+    worlds: State,
+    world: Ints,
+    seat: Ints,
+    actions: Ints,
+    moon: Bools,
 ) -> Ints | None:
     """The points of L roll-outs, int64 [L, P], by the kernel; None where it is not compiled, and numpy is faster."""
     return None
@@ -101,7 +107,9 @@ def _kernel_outcomes(
 override(_kernel_outcomes)(kernels.outcomes)
 
 
-def roll_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools, policies: RolloutPolicies) -> Numbers:
+def roll_out(
+    rules: CompiledRules, state: State, seat: Ints, actions: Ints, moon: Bools, policies: RolloutPolicies
+) -> Numbers:
     """Play all tables on: one seat its candidate, then everybody by policy.  Changes `state`.
 
     seat: int64 [N].  actions: int64 [N, D].  moon: bool [N], the seat then plays for the moon, and to the end.
@@ -111,45 +119,45 @@ def roll_out(info: Lookup, state: State, seat: Ints, actions: Ints, moon: Bools,
     if passing.any():
         # Nobody sees the picks of others, so all may as well be made anew.
         state.picks[:], state.count[:], state.turn[:] = 0, 0, 0
-    tricks = np.where(passing, 0, state.count // info.num_players) + LEAF_TRICKS
-    own = np.arange(info.num_players) == seat[:, None]
+    tricks = np.where(passing, 0, state.count // rules.num_players) + LEAF_TRICKS
+    own = np.arange(rules.num_players) == seat[:, None]
     for column in actions.T:
         while len(others := np.flatnonzero(~state.over & (state.turn != seat))):
-            _turn(info, state, others, policies.base)
-        step(info, state, column)
+            _turn(rules, state, others, policies.base)
+        step(rules, state, column)
     at_leaf, going = np.full(len(state), np.nan), np.arange(len(state))
     while True:
-        _close(info, state)
+        _close(rules, state)
         if moon.any():
-            policies.shooter.play_on(info, state, own & moon[:, None])
+            policies.shooter.play_on(rules, state, own & moon[:, None])
         going = going[~state.over[going]]
         if policies.leaf_value:
-            ends = _ends(info, state, going[state.turn[going] == seat[going]], tricks)
-            at_leaf[ends] = policies.leaf_value(view(info, state.take(ends)))
+            ends = _ends(rules, state, going[state.turn[going] == seat[going]], tricks)
+            at_leaf[ends] = policies.leaf_value(view(rules, state.take(ends)))
             going = going[np.isnan(at_leaf[going])]
         if len(going) == 0:
             return at_leaf
-        _turn(info, state, going, policies.base)
+        _turn(rules, state, going, policies.base)
 
 
-def _turn(info: Lookup, state: State, rows: Ints, base: Agent) -> None:
+def _turn(rules: CompiledRules, state: State, rows: Ints, base: Agent) -> None:
     """One action at some tables; where there is no choice, nobody is asked."""
-    turn(info, state, rows, lambda part: forced_or(info, part, lambda _, free: base.act(view(info, free))))
+    turn(rules, state, rows, lambda part: forced_or(rules, part, lambda _, free: base.act(view(rules, free))))
 
 
-def _ends(info: Lookup, state: State, rows: Ints, tricks: Ints) -> Ints:
+def _ends(rules: CompiledRules, state: State, rows: Ints, tricks: Ints) -> Ints:
     """Those of some rows that have played so many tricks (int64 [N]) and leave the seat to act a choice."""
-    far = rows[(state.phase[rows] == PLAY) & (state.count[rows] >= tricks[rows] * info.num_players)]
-    allowed = legal(info, state.take(far))
+    far = rows[(state.phase[rows] == PLAY) & (state.count[rows] >= tricks[rows] * rules.num_players)]
+    allowed = legal(rules, state.take(far))
     ends: Ints = far[several(allowed)]
     return ends
 
 
-def _close(info: Lookup, state: State) -> None:
+def _close(rules: CompiledRules, state: State) -> None:
     """Play the deals to their end in which no hand has a card left that could change the points."""
-    left = np.bitwise_or.reduce(state.hands, axis=1) & cards_that_count(info)
+    left = np.bitwise_or.reduce(state.hands, axis=1) & cards_that_count(rules)
     rows = np.flatnonzero((state.phase == PLAY) & (state.table == 0) & (left == 0))
     if len(rows):
         part = state.take(rows)
-        _CLOSER.play_on(info, part, np.ones(part.hands.shape, np.bool_))
+        _CLOSER.play_on(rules, part, np.ones(part.hands.shape, np.bool_))
         state.put(rows, part)

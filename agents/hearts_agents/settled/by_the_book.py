@@ -25,19 +25,19 @@ def bonus_patterns(view: View) -> dict[str, Sets]:
     """Dominated cards where the bonus card is at stake, by the name of their pattern, int64 [N] each."""
     names = ("free_bonus_not_played", "free_bonus_not_taken", "bonus_thrown_away")
     found = {name: np.zeros(len(view), np.int64) for name in names}
-    info = view.lookup
-    if not info.bonus:
+    rules = view.rules
+    if not rules.bonus:
         return found
-    rows = np.flatnonzero(plays_last(view) & (((view.legal | view.table) & info.bonus) != 0))
+    rows = np.flatnonzero(plays_last(view) & (((view.legal | view.table) & rules.bonus) != 0))
     if len(rows) == 0:
         return found
     choices = choices_of(view.take(rows))
     table = choices.view.table[choices.row]
-    free = (table & info.score.penalty) == 0
-    bonus = (choices.played & info.bonus) != 0
+    free = (table & rules.score.penalty) == 0
+    bonus = (choices.played & rules.bonus) != 0
     wins = choices.any(bonus & choices.own_side & free)
     found["free_bonus_not_played"][rows] = choices.dominated(wins & ~bonus)
-    plain = free & ((table & info.bonus) != 0) & ((choices.played & info.score.penalty) == 0)
+    plain = free & ((table & rules.bonus) != 0) & ((choices.played & rules.score.penalty) == 0)
     takes = choices.any(plain & choices.own_side)
     found["free_bonus_not_taken"][rows] = choices.dominated(takes & ~choices.own_side)
     other = choices.any(~bonus & ~choices.own_side)
@@ -52,17 +52,17 @@ def partner_patterns(view: View) -> dict[str, Sets]:
     """
     names = ("queen_follows_partner", "queen_discarded_on_partner")
     found = {name: np.zeros(len(view), np.int64) for name in names}
-    info = view.lookup
-    if not info.teams:
+    rules = view.rules
+    if not rules.teams:
         return found
-    costly = (view.legal & info.score.penalty & QS_SET) != 0
+    costly = (view.legal & rules.score.penalty & QS_SET) != 0
     rows = np.flatnonzero(plays_last(view) & (view.best_seat == PARTNER) & costly)
     rows = rows[~_after_moon(view.take(rows))[:, PARTNER]]
     if len(rows) == 0:
         return found
     choices = choices_of(view.take(rows))
     given = ~choices.takes & ((choices.played & QS_SET) != 0)
-    follows = (choices.view.led == choices.view.lookup.suit[BLACK_MARIA])[choices.row]
+    follows = (choices.view.led == choices.view.rules.suit[BLACK_MARIA])[choices.row]
     cheaper = given & choices.any(~choices.takes & ~given)
     found[names[0]][rows] = choices.dominated(cheaper & follows)
     found[names[1]][rows] = choices.dominated(cheaper & ~follows)
@@ -83,8 +83,8 @@ def _costly_spades(view: View) -> dict[str, Sets]:
         "large_trick_taken_last",
     )
     found = {name: np.zeros(len(view), np.int64) for name in names}
-    info = view.lookup
-    costly = SPADES & info.score.penalty
+    rules = view.rules
+    costly = SPADES & rules.score.penalty
     rows = np.flatnonzero(plays_last(view) & (((view.legal | view.table) & costly) != 0))
     if len(rows) == 0:
         return found
@@ -95,16 +95,16 @@ def _costly_spades(view: View) -> dict[str, Sets]:
     hunting = _after_moon(part)
     # To give a penalty card to a seat that is after the moon may be what it needs.
     gives = choices.any(given) & ~hunting[row, part.best_seat[row]]
-    spades = (part.led == info.suit[BLACK_MARIA])[row]
-    points = card_points(info, choices.played)
+    spades = (part.led == rules.suit[BLACK_MARIA])[row]
+    points = card_points(rules, choices.played)
     follows = gives & spades & ~choices.own_side & (points < _most(choices, points, given))
-    void = gives & ((part.legal & info.suit_sets[part.led]) == 0)[row] & (points < _most(choices, points, given))
+    void = gives & ((part.legal & rules.suit_sets[part.led]) == 0)[row] & (points < _most(choices, points, given))
     found[names[0]][rows] = choices.dominated(follows)
     found[names[1]][rows] = choices.dominated(void)
     own_moon = may_shoot(part)[row, 0]
     own = spade & choices.takes & ~own_moon
     found[names[2]][rows] = choices.dominated(own & choices.any(~(spade & choices.takes)))
-    large = choices.takes & ~own_moon & (card_points(info, part.table) >= LARGE)[row]
+    large = choices.takes & ~own_moon & (card_points(rules, part.table) >= LARGE)[row]
     found[names[3]][rows] = choices.dominated(large & choices.any(~choices.own_side))
     return found
 
@@ -115,7 +115,7 @@ def _led_alone(view: View) -> Sets:
     sure = (view.phase == PLAY) & (view.table == 0) & ((view.legal & QS_SET) != 0) & ((view.out & higher) == 0)
     rows = np.flatnonzero(sure & (count(view.legal) > 1))
     found = np.zeros(len(view), np.int64)
-    if len(rows) and view.lookup.score.penalty & QS_SET:
+    if len(rows) and view.rules.score.penalty & QS_SET:
         found[rows] = np.where(may_shoot(view.take(rows))[:, 0], 0, QS_SET)
     return found
 
@@ -129,4 +129,4 @@ def _most(choices: Choices, points: Ints, among: Bools) -> Ints:
 
 def _after_moon(view: View) -> Bools:
     """Seats that alone have penalty cards, and many: they may be after the moon.  bool [N, P]."""
-    return np.asarray(may_shoot(view) & (count(view.taken & view.lookup.score.penalty) >= MANY))
+    return np.asarray(may_shoot(view) & (count(view.taken & view.rules.score.penalty) >= MANY))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hearts_agents.settled.last_seat import Numbers, for_points, no_moon, on_own_side, scoring_cards
 from hearts_agents.settled.outcomes import Outcomes, game_bounds, perhaps_better, surely_no_worse, worth
 from hearts_env.cards import NUM_SUITS, Bools, Ints, Sets, bit, count, highest, lowest, members
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.scoring import card_points
 from hearts_env.game.state import PLAY
 from hearts_env.game.view import View
@@ -34,9 +34,9 @@ def ending(view: View) -> Sets:
     rows = np.flatnonzero(_in_question(view))
     if len(rows) == 0:
         return found
-    behind = view.lookup.num_players - 1 - view.count[rows] % view.lookup.num_players
+    behind = view.rules.num_players - 1 - view.count[rows] % view.rules.num_players
     for number in np.unique(behind):
-        if lines(view.lookup, int(number)) <= MOST_LINES:
+        if lines(view.rules, int(number)) <= MOST_LINES:
             group = rows[behind == number]
             found[group] = _dominated(view.take(group), int(number))
     return found
@@ -44,7 +44,7 @@ def ending(view: View) -> Sets:
 
 def ending_patterns(view: View) -> dict[str, Sets]:
     """The dominated cards of `ending` by the name of their pattern, int64 [N] each."""
-    last = view.count % view.lookup.num_players == view.lookup.num_players - 1
+    last = view.count % view.rules.num_players == view.rules.num_players - 1
     game = view.scores.any(axis=1)
     found = ending(view)
     return {
@@ -54,15 +54,15 @@ def ending_patterns(view: View) -> dict[str, Sets]:
     }
 
 
-def lines(info: Lookup, behind: int) -> int:
+def lines(rules: CompiledRules, behind: int) -> int:
     """Lines of play to work out for one position with so many seats still to play to the trick."""
-    worlds = factorial(hidden_cards(info, behind)) // (2**behind * factorial(info.rules.dead_cards))
+    worlds = factorial(hidden_cards(rules, behind)) // (2**behind * factorial(rules.rules.dead_cards))
     return int(worlds) << (behind + 1)
 
 
-def hidden_cards(info: Lookup, behind: int) -> int:
+def hidden_cards(rules: CompiledRules, behind: int) -> int:
     """Cards that the viewer has not seen: two of each seat still to play, one of each other seat, and dead ones."""
-    return info.num_players - 1 + behind + info.rules.dead_cards
+    return rules.num_players - 1 + behind + rules.rules.dead_cards
 
 
 @cache
@@ -86,13 +86,13 @@ def worlds_of(seats: int, behind: int, dead: int) -> NDArray[np.int64]:
 
 def _in_question(view: View) -> Bools:
     """Two legal cards, two in hand, and points that are not decided yet, bool [N]."""
-    info = view.lookup
-    here: Bools = (view.phase == PLAY) & (view.count >= info.num_players) & (count(view.hand) == LEFT)
+    rules = view.rules
+    here: Bools = (view.phase == PLAY) & (view.count >= rules.num_players) & (count(view.hand) == LEFT)
     here &= count(view.legal) == LEFT
-    if info.score.no_tricks_bonus:
+    if rules.score.no_tricks_bonus:
         here[:] = False
     if here.any():
-        here &= ((view.hand | view.out | view.table) & scoring_cards(info)) != 0
+        here &= ((view.hand | view.out | view.table) & scoring_cards(rules)) != 0
     return here
 
 
@@ -109,7 +109,7 @@ def _dominated(view: View, behind: int) -> Sets:
     tricks = _played_out(view, entry, worlds, behind, card, choice)
     found = _values(view, entry, tricks).over_all(shape, 1, tricks.fits)
     first, second = (found.at(np.array([card])) for card in range(LEFT))
-    game = game_bounds(view.lookup, view.scores)
+    game = game_bounds(view.rules, view.scores)
     low[~_never_better(row, first, second, game)] = 0
     high[~_never_better(row, second, first, game)] = 0
     return low | high
@@ -128,17 +128,17 @@ def _never_better(row: Ints, this: Outcomes, other: Outcomes, game: tuple[Number
 
 def _worlds(view: View, behind: int) -> tuple[Ints, Sets]:
     """Every world of each view: which view, int64 [L], and the others' hands, int64 [L, P] (the viewer's is empty)."""
-    info, seats = view.lookup, view.lookup.num_players
-    places = hidden_cards(info, behind)
+    rules, seats = view.rules, view.rules.num_players
+    places = hidden_cards(rules, behind)
     cards = np.nonzero(members(view.out))[1].reshape(len(view), places)
-    ways = worlds_of(seats, behind, info.rules.dead_cards)
+    ways = worlds_of(seats, behind, rules.rules.dead_cards)
     hands = np.zeros((len(view), len(ways), seats), np.int64)
     for place in range(places):
         hands |= (ways[None] >> place & 1) << cards[:, place, None, None]
     hands[:, :, 0] = 0
     barred = np.zeros((len(view), seats), np.int64)
     for suit in range(NUM_SUITS):
-        barred |= (view.voids >> suit & 1) * info.suit_sets[suit]
+        barred |= (view.voids >> suit & 1) * rules.suit_sets[suit]
     # A card that was passed on and has not been played is where it was passed to.
     barred |= view.kept[:, None] & ~view.known
     misplaced = ((hands & barred[:, None, :]) != 0).any(axis=2)
@@ -150,12 +150,12 @@ def _worlds(view: View, behind: int) -> tuple[Ints, Sets]:
 def _values(view: View, row: Ints, tricks: _Tricks) -> Outcomes:
     """What the deal is worth after both tricks, [L]."""
     simple = (for_points(view) & no_moon(view))[row]
-    points = -_own_points(view.lookup, tricks)
+    points = -_own_points(view.rules, tricks)
     found = Outcomes.of_points(points, points.copy())
     rows = np.flatnonzero(~simple & tricks.fits)
     if len(rows):
         taken = _captured(view.taken[row[rows]], tricks.at(rows))
-        found.put(rows, worth(view.lookup, view.scores[row[rows]], taken))
+        found.put(rows, worth(view.rules, view.scores[row[rows]], taken))
     return found
 
 
@@ -173,13 +173,13 @@ class _Tricks(NamedTuple):
         return _Tricks(self.fits[rows], first, winner, second, last)
 
 
-def _own_points(info: Lookup, tricks: _Tricks) -> Numbers:
+def _own_points(rules: CompiledRules, tricks: _Tricks) -> Numbers:
     """The points that the viewer's side gets in both tricks, float64 [L].
 
     Without a moon, and where the deal counts by its points, nothing else decides the payoff: they all go to somebody.
     """
-    own = tricks.first * on_own_side(info, tricks.winner) | tricks.second * on_own_side(info, tricks.last)
-    return card_points(info, own).astype(np.float64)
+    own = tricks.first * on_own_side(rules, tricks.winner) | tricks.second * on_own_side(rules, tricks.last)
+    return card_points(rules, own).astype(np.float64)
 
 
 def _captured(taken: Sets, tricks: _Tricks) -> Sets:
@@ -195,26 +195,26 @@ def _played_out(view: View, row: Ints, hands: Sets, behind: int, card: Sets, cho
 
     row: which view, int64 [L].  hands: int64 [L, P].  card: the viewer's, as a set, int64 [L].  choice: int64 [L].
     """
-    info, every = view.lookup, np.arange(len(row))
+    rules, every = view.rules, np.arange(len(row))
     table = view.table[row] | card
-    led = info.suit_sets[np.where(view.led[row] >= 0, view.led[row], info.suit[lowest(card)])]
-    best, winner = _over(info, view.best[row].astype(np.int64), view.best_seat[row], card, 0)
+    led = rules.suit_sets[np.where(view.led[row] >= 0, view.led[row], rules.suit[lowest(card)])]
+    best, winner = _over(rules, view.best[row].astype(np.int64), view.best_seat[row], card, 0)
     rest, fits = hands.copy(), np.ones(len(row), np.bool_)
     rest[:, 0] = view.hand[row] & ~card
     for seat in range(1, behind + 1):
         held = rest[:, seat]
         played = bit(np.where(choice >> (seat - 1) & 1, highest(held), lowest(held)))
         fits &= ((played & led) != 0) | ((held & led) == 0)
-        best, winner = _over(info, best, winner, played, seat)
+        best, winner = _over(rules, best, winner, played, seat)
         rest[:, seat] = held & ~played
         table = table | played
     best, last = lowest(rest[every, winner]), winner
-    for seat in range(info.num_players):
-        best, last = _over(info, best, last, rest[:, seat], seat)
+    for seat in range(rules.num_players):
+        best, last = _over(rules, best, last, rest[:, seat], seat)
     return _Tricks(fits, table, winner, np.bitwise_or.reduce(rest, axis=1), last)
 
 
-def _over(info: Lookup, best: Ints, winner: Ints, played: Sets, seat: int) -> tuple[Ints, Ints]:
+def _over(rules: CompiledRules, best: Ints, winner: Ints, played: Sets, seat: int) -> tuple[Ints, Ints]:
     """The winning card and seat once `seat` has played one card; before a lead `best` is NO_CARD, which all beat."""
-    wins = (played & info.beats[best]) != 0
+    wins = (played & rules.beats[best]) != 0
     return np.where(wins, lowest(played), best), np.where(wins, seat, winner)

@@ -39,7 +39,7 @@ def undominated(view: View) -> Sets:
 
 def _in_question(view: View) -> Bools:
     """Views for which some pattern might hold, bool [N]; a cheap test: they are few."""
-    players, actions = view.lookup.num_players, view.legal
+    players, actions = view.rules.num_players, view.legal
     last = (view.count + 1) % players == 0
     queen = (view.table == 0) & ((actions & QS_SET) != 0)
     playing = (view.phase == PLAY) & (last | queen | (count(view.hand) == LEFT))

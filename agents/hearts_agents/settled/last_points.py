@@ -21,7 +21,7 @@ from hearts_agents.settled.last_seat import (
 )
 from hearts_agents.settled.outcomes import ROUNDING, Outcomes, game_bounds, perhaps_better, surely_no_worse, worth
 from hearts_env.cards import Bools, Ints, Sets, bit, count, lowest
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.scoring import card_points
 from hearts_env.game.view import View
 
@@ -75,16 +75,16 @@ def _in_question(view: View) -> Bools:
 
     Were it less, the points still out could make up for any card.
     """
-    info = view.lookup
-    if info.score.no_tricks_bonus:  # a trick may then cost a seat points that no card shows
+    rules = view.rules
+    if rules.score.no_tricks_bonus:  # a trick may then cost a seat points that no card shows
         return np.zeros(len(view), np.bool_)
     last = plays_last(view)
     if not last.any():
         return last
-    cards = scoring_cards(info)
+    cards = scoring_cards(rules)
     left, here = (view.hand | view.out) & cards, (view.table | view.legal) & cards
     few = count(left) <= FEW
-    large = last & ~few & (weight(info, here) >= weight(info, left))
+    large = last & ~few & (weight(rules, here) >= weight(rules, left))
     if large.any():
         large &= for_points(view) & no_moon(view)
     return np.asarray((last & few & (here != 0)) | large)
@@ -92,28 +92,28 @@ def _in_question(view: View) -> Bools:
 
 def bounds(choices: Choices) -> Outcomes:
     """What the deal can be worth after each card, [M]."""
-    view, info = choices.view, choices.view.lookup
+    view, rules = choices.view, choices.view.rules
     taken = view.taken[choices.row]
     taken[np.arange(len(taken)), choices.taker] |= view.table[choices.row] | choices.played
-    left = ((view.hand | view.out) & scoring_cards(info))[choices.row] & ~choices.played
-    found = Outcomes.of_points(*_by_points(info, taken, left))
+    left = ((view.hand | view.out) & scoring_cards(rules))[choices.row] & ~choices.played
+    found = Outcomes.of_points(*_by_points(rules, taken, left))
     exact = ~(for_points(view) & no_moon(view))[choices.row]
     for number in range(FEW + 1):
         some = np.flatnonzero((count(left) == number) & exact)
         if len(some):
             hidden = (left & view.out[choices.row])[some]
-            ways = _every_way(info, view.scores[choices.row[some]], taken[some], left[some], hidden, number)
+            ways = _every_way(rules, view.scores[choices.row[some]], taken[some], left[some], hidden, number)
             found.put(some, ways)
     return found
 
 
-def _every_way(info: Lookup, scores: Ints, taken: Sets, left: Sets, hidden: Sets, number: int) -> Outcomes:
+def _every_way(rules: CompiledRules, scores: Ints, taken: Sets, left: Sets, hidden: Sets, number: int) -> Outcomes:
     """Bounds over all ways in which `number` scoring cards that are left can be captured, [M].
 
     hidden: those that nobody need ever play, as they may be dead.
     """
-    seats = info.num_players
-    receivers = seats + (info.rules.dead_cards > 0)
+    seats = rules.num_players
+    receivers = seats + (rules.rules.dead_cards > 0)
     ways = np.array(list(np.ndindex(*[receivers] * number)), np.int64).reshape(receivers**number, number)
     low = bit(lowest(left)) if number else left
     grown = np.repeat(taken[None], len(ways), axis=0)  # [W, M, P]
@@ -121,18 +121,18 @@ def _every_way(info: Lookup, scores: Ints, taken: Sets, left: Sets, hidden: Sets
     for card, seat in zip((low, left & ~low), ways.T, strict=False):
         grown |= card[None, :, None] * (np.arange(seats) == seat[:, None, None])
         fits &= (seat < seats)[:, None] | ((hidden & card) != 0)
-    found = worth(info, np.tile(scores, (len(ways), 1)), grown.reshape(-1, seats))
+    found = worth(rules, np.tile(scores, (len(ways), 1)), grown.reshape(-1, seats))
     return found.over_all(fits.shape, 0, fits)
 
 
-def _by_points(info: Lookup, taken: Sets, left: Sets) -> tuple[Numbers, Numbers]:
+def _by_points(rules: CompiledRules, taken: Sets, left: Sets) -> tuple[Numbers, Numbers]:
     """The least and the most payoff where no moon can come: what is left falls to the worst, or to the best seat."""
-    share = 1.0 if info.teams else 1 / (info.num_players - 1)
-    points = card_points(info, taken)
-    own = points[:, 0] + (points[:, 2] if info.teams else 0)
+    share = 1.0 if rules.teams else 1 / (rules.num_players - 1)
+    points = card_points(rules, taken)
+    own = points[:, 0] + (points[:, 2] if rules.teams else 0)
     paid = share * (points.sum(axis=1) - own) - own
     bad, good = np.zeros(len(taken), np.int64), np.zeros(len(taken), np.int64)
-    for cards, each in info.point_sets:
+    for cards, each in rules.point_sets:
         bad += count(left & cards) * max(each, 0)
         good += count(left & cards) * min(each, 0)
     return paid - bad + share * good, paid + share * bad - good
@@ -144,19 +144,19 @@ def dominated_by(choices: Choices, found: Outcomes) -> tuple[Bools, Ints]:
     # The best of a row: the largest guarantee, and of equal ones that with most to hope for.
     order = np.lexsort((found.most, found.least, choices.row))
     better = order[np.append(begins[1:], len(order)) - 1][choices.row]
-    lost, won = (each[choices.row] for each in game_bounds(choices.view.lookup, choices.view.scores))
+    lost, won = (each[choices.row] for each in game_bounds(choices.view.rules, choices.view.scores))
     best = found.at(better)
     return surely_no_worse(best, found, lost, won) & perhaps_better(best, found), better
 
 
 def _kinds(choices: Choices, better: Ints, found: Outcomes) -> Ints:
     """Which of NAMES a dominated card belongs to, int64 [M]."""
-    view, info = choices.view, choices.view.lookup
+    view, rules = choices.view, choices.view.rules
     own, played, other = choices.own_side, choices.played, choices.played[better]
-    bonus, penalty = info.bonus, info.score.penalty
+    bonus, penalty = rules.bonus, rules.score.penalty
     table = view.table[choices.row]
-    many = (count((view.hand | view.out) & scoring_cards(info)) > FEW)[choices.row]
-    lost, won = (each[choices.row] for each in game_bounds(info, view.scores))
+    many = (count((view.hand | view.out) & scoring_cards(rules)) > FEW)[choices.row]
+    lost, won = (each[choices.row] for each in game_bounds(rules, view.scores))
     tests = (
         found.most <= lost + ROUNDING,
         found.least[better] >= won - ROUNDING,
@@ -185,4 +185,4 @@ def _lets_shoot(choices: Choices) -> Bools:
 
 def _alone(view: View) -> Bools:
     """Seats that have penalty cards and may shoot the moon, bool [N, P]."""
-    return np.asarray(may_shoot(view) & ((view.taken & view.lookup.score.penalty) != 0))
+    return np.asarray(may_shoot(view) & ((view.taken & view.rules.score.penalty) != 0))

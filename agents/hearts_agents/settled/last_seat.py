@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearts_env.cards import Bools, Ints, Sets, bit, count, members
-from hearts_env.game.compiled_rules import PARTNER, Lookup
+from hearts_env.game.compiled_rules import PARTNER, CompiledRules
 from hearts_env.game.scoring import side_scores
 from hearts_env.game.state import PLAY
 from hearts_env.game.view import View
@@ -33,7 +33,7 @@ class Choices:
     @property
     def own_side(self) -> Bools:
         """bool [M]: the trick goes to the viewer or its partner."""
-        return on_own_side(self.view.lookup, self.taker)
+        return on_own_side(self.view.rules, self.taker)
 
     def dominated(self, found: Bools) -> Sets:
         """The sets of actions for which `found` (bool [M]) holds, int64 [N]."""
@@ -49,7 +49,7 @@ class Choices:
 
 def plays_last(view: View) -> Bools:
     """The viewer is the last to play to the trick and has a choice, bool [N]."""
-    players = view.lookup.num_players
+    players = view.rules.num_players
     last: Bools = (view.phase == PLAY) & (view.count % players == players - 1) & (count(view.legal) > 1)
     return last
 
@@ -58,25 +58,25 @@ def choices_of(view: View) -> Choices:
     """The choices at views that are all of seats that play last."""
     row, card = np.nonzero(members(view.legal))
     played = bit(card)
-    takes = (view.lookup.beats[view.best][row] & played) != 0
+    takes = (view.rules.beats[view.best][row] & played) != 0
     return Choices(view, row, card, played, takes, np.where(takes, 0, view.best_seat[row]))
 
 
-def on_own_side(info: Lookup, seat: Ints) -> Bools:
+def on_own_side(rules: CompiledRules, seat: Ints) -> Bools:
     """Is the seat (as the viewer counts) the viewer itself, or its partner?  bool, the shape of `seat`."""
-    own: Bools = seat % (PARTNER if info.teams else info.num_players) == 0
+    own: Bools = seat % (PARTNER if rules.teams else rules.num_players) == 0
     return own
 
 
 def may_shoot(view: View) -> Bools:
     """Seats that may still shoot the moon: no other seat (or side) has a penalty card.  bool [N, P]."""
-    info = view.lookup
-    if not info.score.moons:
+    rules = view.rules
+    if not rules.score.moons:
         return np.zeros(view.taken.shape, np.bool_)
-    held = view.taken & info.score.penalty
-    columns = [held[:, seat] for seat in range(info.num_players)]
-    if info.score.team_moon:
-        columns = [columns[seat] | columns[seat ^ PARTNER] for seat in range(info.num_players)]
+    held = view.taken & rules.score.penalty
+    columns = [held[:, seat] for seat in range(rules.num_players)]
+    if rules.score.team_moon:
+        columns = [columns[seat] | columns[seat ^ PARTNER] for seat in range(rules.num_players)]
     everything = reduce(or_, columns)
     return np.stack([everything == column for column in columns], axis=1)
 
@@ -91,22 +91,22 @@ def for_points(view: View) -> Bools:
 
     A seat whose table has no scores yet plays a single deal, or the first of a game.
     """
-    rules, info = view.lookup.rules, view.lookup
-    moon = rules.moon_value if isinstance(rules.moon_value, int) else info.penalty_points
-    most = max(info.penalty_points, moon + rules.sun_value) * (PARTNER if info.teams else 1)
-    highest = np.maximum(side_scores(info, view.scores), view.scores).max(axis=1)
-    points: Bools = ~view.scores.any(axis=1) | (highest + most < info.score.end)
+    rules, compiled = view.rules.rules, view.rules
+    moon = rules.moon_value if isinstance(rules.moon_value, int) else compiled.penalty_points
+    most = max(compiled.penalty_points, moon + rules.sun_value) * (PARTNER if compiled.teams else 1)
+    highest = np.maximum(side_scores(compiled, view.scores), view.scores).max(axis=1)
+    points: Bools = ~view.scores.any(axis=1) | (highest + most < compiled.score.end)
     return points
 
 
-def weight(info: Lookup, cards: Sets) -> Ints:
+def weight(rules: CompiledRules, cards: Sets) -> Ints:
     """The points of the cards without their signs, int64, the shape of `cards`."""
     total = np.zeros(cards.shape, np.int64)
-    for of, points in info.point_sets:
+    for of, points in rules.point_sets:
         total += count(cards & of) * abs(points)
     return total
 
 
-def scoring_cards(info: Lookup) -> int:
+def scoring_cards(rules: CompiledRules) -> int:
     """The set of cards that are worth points, bonus card included."""
-    return reduce(or_, (cards for cards, _ in info.point_sets), 0)
+    return reduce(or_, (cards for cards, _ in rules.point_sets), 0)

@@ -8,7 +8,7 @@ from hearts_agents.settled.last_seat import Numbers
 from hearts_agents.settled.outcomes import ROUNDING, after_moon
 from hearts_agents.win_chance import win_chance
 from hearts_env.cards import ADD, SUBTRACT, Bools, Ints, Sets
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.scoring import deal_points, is_over, reset_exact
 from hearts_env.game.state import MOON
 from hearts_env.game.view import View
@@ -23,7 +23,7 @@ def worse_choice(view: View) -> Sets:
     rows = np.flatnonzero(view.phase == MOON)
     if len(rows):
         scores, taken = view.scores[rows], view.taken[rows]
-        add, subtract = (after_moon(view.lookup, scores, taken, choice) for choice in (ADD, SUBTRACT))
+        add, subtract = (after_moon(view.rules, scores, taken, choice) for choice in (ADD, SUBTRACT))
         found[rows] |= (add < subtract - ROUNDING).astype(np.int64) << ADD
         found[rows] |= (subtract < add - ROUNDING).astype(np.int64) << SUBTRACT
     return found & view.legal
@@ -50,11 +50,11 @@ def moon_patterns(view: View) -> dict[str, Sets]:
 
 def _ends(view: View, choice: int) -> tuple[Numbers, Bools]:
     """The viewer's chance to win after a moon choice, float64 [N], and whether the game is over then, bool [N]."""
-    totals = _totals(view.lookup, view.scores, view.taken, choice)
-    return win_chance(view.lookup, totals)[:, 0], is_over(view.lookup, totals)
+    totals = _totals(view.rules, view.scores, view.taken, choice)
+    return win_chance(view.rules, totals)[:, 0], is_over(view.rules, totals)
 
 
-def _totals(info: Lookup, scores: Ints, taken: Sets, choice: int) -> Ints:
+def _totals(rules: CompiledRules, scores: Ints, taken: Sets, choice: int) -> Ints:
     """The scores after a moon choice of seat 0, int64 [N, P]."""
     seats, choices = np.zeros(len(taken), np.int64), np.full(len(taken), choice)
-    return reset_exact(info, scores + deal_points(info, taken, seats, choices))
+    return reset_exact(rules, scores + deal_points(rules, taken, seats, choices))

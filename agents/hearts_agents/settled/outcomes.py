@@ -9,7 +9,7 @@ import numpy as np
 from hearts_agents.settled.last_seat import Numbers
 from hearts_agents.win_chance import payoff_at, win_chance, worth_of_a_point
 from hearts_env.cards import ADD, NO_SEAT, SUBTRACT, Bools, Ints, Sets
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.rewards import payoff
 from hearts_env.game.scoring import automatic_choice, deal_points, is_over, reset_exact, shooter
 
@@ -74,32 +74,32 @@ def perhaps_better(better: Outcomes, other: Outcomes) -> Bools:
     return np.asarray(better.most > other.least + ROUNDING)
 
 
-def worth(info: Lookup, scores: Ints, taken: Sets) -> Outcomes:
+def worth(rules: CompiledRules, scores: Ints, taken: Sets) -> Outcomes:
     """What seat 0 gets from M deals in which the cards fell so; bounds where another seat has the moon choice.
 
     scores: int64 [M, P] before the deal.  taken: int64 [M, P], all cards captured.
     """
-    shooters = shooter(info, taken)
-    if info.rules.moon == "auto":
-        choices = automatic_choice(info, taken, np.maximum(shooters, 0), scores)
+    shooters = shooter(rules, taken)
+    if rules.rules.moon == "auto":
+        choices = automatic_choice(rules, taken, np.maximum(shooters, 0), scores)
     else:
-        choices = np.full(len(taken), SUBTRACT if info.rules.moon == "subtract" else ADD)
-    found = _paid(info, scores, deal_points(info, taken, shooters, choices))
-    moons = np.flatnonzero(shooters != NO_SEAT) if info.rules.moon == "choice" else np.zeros(0, np.int64)
+        choices = np.full(len(taken), SUBTRACT if rules.rules.moon == "subtract" else ADD)
+    found = _paid(rules, scores, deal_points(rules, taken, shooters, choices))
+    moons = np.flatnonzero(shooters != NO_SEAT) if rules.rules.moon == "choice" else np.zeros(0, np.int64)
     if len(moons):
         minus = np.full(len(moons), SUBTRACT)
-        other = _paid(info, scores[moons], deal_points(info, taken[moons], shooters[moons], minus))
+        other = _paid(rules, scores[moons], deal_points(rules, taken[moons], shooters[moons], minus))
         found.put(moons, _either(found.at(moons), other, own=shooters[moons] == 0))
     return found
 
 
-def _paid(info: Lookup, scores: Ints, points: Ints) -> Outcomes:
+def _paid(rules: CompiledRules, scores: Ints, points: Ints) -> Outcomes:
     """Deals that have brought these points, int64 [M, P] each."""
-    value, paid = payoff_at(info, scores, points)[:, 0], payoff(info, points)[:, 0]
+    value, paid = payoff_at(rules, scores, points)[:, 0], payoff(rules, points)[:, 0]
     over = np.zeros(len(points), np.bool_)
     rows = np.flatnonzero(scores.any(axis=1))
     if len(rows):
-        over[rows] = is_over(info, reset_exact(info, scores[rows] + points[rows]))
+        over[rows] = is_over(rules, reset_exact(rules, scores[rows] + points[rows]))
     return Outcomes(value, value.copy(), paid, paid.copy(), over)
 
 
@@ -114,7 +114,7 @@ def _either(add: Outcomes, subtract: Outcomes, own: Bools) -> Outcomes:
     return both
 
 
-def game_bounds(info: Lookup, scores: Ints) -> tuple[Numbers, Numbers]:
+def game_bounds(rules: CompiledRules, scores: Ints) -> tuple[Numbers, Numbers]:
     """The value to seat 0 of a game lost, and of a game won with this deal, float64 [N] each.
 
     Infinite where no game is under way.
@@ -122,12 +122,12 @@ def game_bounds(info: Lookup, scores: Ints) -> tuple[Numbers, Numbers]:
     lost, won = np.full(len(scores), -np.inf), np.full(len(scores), np.inf)
     rows = np.flatnonzero(scores.any(axis=1))
     if len(rows):
-        chance, point = win_chance(info, scores[rows])[:, 0], worth_of_a_point(info, scores[rows])
+        chance, point = win_chance(rules, scores[rows])[:, 0], worth_of_a_point(rules, scores[rows])
         lost[rows], won[rows] = -chance / point, (1 - chance) / point
     return lost, won
 
 
-def after_moon(info: Lookup, scores: Ints, taken: Sets, choice: int) -> Numbers:
+def after_moon(rules: CompiledRules, scores: Ints, taken: Sets, choice: int) -> Numbers:
     """The value of one moon choice to seat 0, who has shot, float64 [N]."""
     seats, choices = np.zeros(len(taken), np.int64), np.full(len(taken), choice)
-    return payoff_at(info, scores, deal_points(info, taken, seats, choices))[:, 0]
+    return payoff_at(rules, scores, deal_points(rules, taken, seats, choices))[:, 0]

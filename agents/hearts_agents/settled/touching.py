@@ -12,7 +12,7 @@ import numpy as np
 
 from hearts_agents.settled.last_seat import Choices, choices_of, for_points, no_moon, plays_last, scoring_cards
 from hearts_env.cards import SUIT_SETS, Ints, Sets, bit, cards_in
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.scoring import card_points
 from hearts_env.game.view import View
 
@@ -29,33 +29,33 @@ def touching(view: View) -> Sets:
 
 def touching_patterns(view: View) -> dict[str, Sets]:
     """The dominated cards by the name of their pattern, int64 [N] each."""
-    info = view.lookup
+    rules = view.rules
     found = {name: np.zeros(len(view), np.int64) for name in NAMES}
-    here = plays_last(view) & ((view.legal & _uneven(info)) != 0)
+    here = plays_last(view) & ((view.legal & _uneven(rules)) != 0)
     rows = np.flatnonzero(here & for_points(view) & no_moon(view)) if here.any() else np.flatnonzero(here)
     if len(rows) == 0:
         return found
     choices = choices_of(view.take(rows))
     run = _runs(choices)
-    points = card_points(info, choices.played)
+    points = card_points(rules, choices.played)
     own = choices.own_side
     # To the own side go the fewest points that a run has to give, to the others the most.
     wanted = _extreme(run, np.where(own, -points, points)) * np.where(own, -1, 1)
     dominated = points != wanted
-    bonus = (_in_run(run, choices.played & info.bonus)) != 0
+    bonus = (_in_run(run, choices.played & rules.bonus)) != 0
     for name, kind in zip(NAMES, (bonus, ~bonus & own, ~bonus & ~own), strict=True):
         found[name][rows] = choices.dominated(dominated & kind)
     return found
 
 
 @cache
-def _uneven(info: Lookup) -> int:
+def _uneven(rules: CompiledRules) -> int:
     """The cards of those suits in which some cards are worth more than others."""
     found = 0
     for suit in SUIT_SETS:
-        points = card_points(info, bit(np.array(cards_in(suit & info.deck), np.int64)))
+        points = card_points(rules, bit(np.array(cards_in(suit & rules.deck), np.int64)))
         found |= suit if len(set(points.tolist())) > 1 else 0
-    return found & scoring_cards(info)
+    return found & scoring_cards(rules)
 
 
 def _runs(choices: Choices) -> Ints:
@@ -64,12 +64,12 @@ def _runs(choices: Choices) -> Ints:
     A run has cards of one seat and suit that take the trick alike, with no card of others between them, and that break
     hearts alike where that still matters.
     """
-    view, info, card = choices.view, choices.view.lookup, choices.card
+    view, rules, card = choices.view, choices.view.rules, choices.card
     row, played = choices.row, choices.played
-    breaks = ((played & info.play.breakers) != 0) & ~view.broken[row]
+    breaks = ((played & rules.play.breakers) != 0) & ~view.broken[row]
     between = (played[1:] - 1) & ~((played[:-1] << 1) - 1)
     held = (between & view.out[row[1:]]) != 0
-    same = (row[1:] == row[:-1]) & (info.suit[card[1:]] == info.suit[card[:-1]]) & ~held
+    same = (row[1:] == row[:-1]) & (rules.suit[card[1:]] == rules.suit[card[:-1]]) & ~held
     same &= (choices.takes[1:] == choices.takes[:-1]) & (breaks[1:] == breaks[:-1])
     return np.concatenate([[0], np.cumsum(~same)])
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hearts_agents.net.weights import Floats
 from hearts_agents.win_chance import payoff_at
 from hearts_env.cards import NO_SEAT, Bools, Ints, Sets
-from hearts_env.game.compiled_rules import Lookup
+from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.engine import pass_offset, single_deal_no
 from hearts_env.game.state import State
 from hearts_env.game.view import view
@@ -51,7 +51,7 @@ class Rollout:
     Only decisions with a choice are kept.  A trajectory's decisions lie in their order, among those of others.
     """
 
-    lookup: Lookup
+    rules: CompiledRules
     layout: Layout
     tables: int
     """The most that can be played at once."""
@@ -72,7 +72,7 @@ class Rollout:
 
     def __post_init__(self) -> None:
         self._teacher: Agent | None = None
-        seats, most = self.lookup.num_players, most_decisions(self.lookup)
+        seats, most = self.rules.num_players, most_decisions(self.rules)
         capacity = self.tables * seats * most
         # The system gives memory to rows when they are first written, so room for the worst case costs nothing.
         self.packed = np.empty((capacity, self.layout.words), np.int64)
@@ -106,15 +106,15 @@ class Rollout:
         self.size = 0
         self._teacher = teacher
         self.lengths[:] = 0
-        numbers = single_deal_no(self.lookup, deal_ids)
+        numbers = single_deal_no(self.rules, deal_ids)
         if scores is None:
-            scores = np.zeros((len(deal_ids), self.lookup.num_players), np.int64)
-        holds = pass_offset(self.lookup, numbers) == 0
+            scores = np.zeros((len(deal_ids), self.rules.num_players), np.int64)
+        holds = pass_offset(self.rules, numbers) == 0
         # Apart, so that all tables of a batch are always in the same phase, which is the engine's fast case.
         for tables in (np.flatnonzero(holds), np.flatnonzero(~holds)):
             if len(tables):
                 played = self._play(deal_ids[tables], scores[tables], tables, actor, opponents)
-                self.payoffs[tables] = payoff_at(self.lookup, scores[tables], played.points.astype(np.int64))
+                self.payoffs[tables] = payoff_at(self.rules, scores[tables], played.points.astype(np.int64))
                 self.moons[tables] = played.shooter != NO_SEAT
         self.watch.lap("rollout: game")
 
@@ -122,9 +122,9 @@ class Rollout:
         """Play deals that are held as the tables `numbers`, int64 [K]; return how they end.  scores: int64 [K, P]."""
         size = len(numbers)
         if opponents:
-            tables = Tables(self.lookup, size, agents=opponents.agents, lineup=opponents.lineup[numbers])
+            tables = Tables(self.rules, size, agents=opponents.agents, lineup=opponents.lineup[numbers])
         else:
-            tables = Tables(self.lookup, size)
+            tables = Tables(self.rules, size)
         tables.start(np.arange(size), deal_ids, Start(scores=scores))
         while True:
             if opponents:
@@ -141,12 +141,12 @@ class Rollout:
         self.watch.lap("rollout: game")
         rows = slice(self.size, self.size + len(state))
         self.size = rows.stop
-        views = view(self.lookup, state)
+        views = view(self.rules, state)
         self.packed[rows], self.legal[rows] = encode_packed(self.layout, views), views.legal
         self.watch.lap("rollout: encode")
         actions, self.log_probs[rows], self.values[rows] = actor(self.packed[rows], self.legal[rows])
         self.actions[rows] = self.taught[rows] = actions
-        trajectory = tables * self.lookup.num_players + state.turn
+        trajectory = tables * self.rules.num_players + state.turn
         self.trajectory[rows] = trajectory
         self.timestep[rows] = self.lengths[trajectory]
         self.lengths[trajectory] += 1
@@ -179,6 +179,6 @@ class Rollout:
         return result
 
 
-def most_decisions(lookup: Lookup) -> int:
+def most_decisions(rules: CompiledRules) -> int:
     """Return the most decisions a seat can have in a deal: its picks, its plays, the moon choice."""
-    return lookup.pass_count + lookup.hand_size + 1
+    return rules.pass_count + rules.hand_size + 1
