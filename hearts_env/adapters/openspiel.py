@@ -100,12 +100,12 @@ class HeartsGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         return len(self.rules.deck_cards)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> _Observer:
-        """What a seat sees, or with perfect recall what it has seen.  Raises ValueError for any other kind."""
+        """The observer of one seat; with perfect recall, also of the past.  Raises ValueError for other kinds."""
         return _Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params)
 
 
 class _Position:
-    """What lies at a history of a game; never changed once made, and so shared by the states that are there."""
+    """The position at a history of a game; never changed once made, and so shared by the states that are there."""
 
     def __init__(self, game: HeartsGame, hands: tuple[int, ...], dealt: int, table: State | None) -> None:
         """hands: of each seat, then the dead cards.  dealt: cards dealt so far.  table: one row, once all are dealt."""
@@ -157,11 +157,11 @@ class _Position:
         return _Position(self.game, tuple(hands), dealt, table)
 
     def seen(self, player: int) -> View | None:
-        """What a seat knows; None before all cards are dealt."""
+        """The View of a seat, one row; None before all cards are dealt."""
         return None if self.table is None else view(self.game.rules, self.table, [player])
 
     def text(self, player: int, perfect_recall: bool) -> str:
-        """What a seat knows, in words: the same for positions that look the same to it, and only for those."""
+        """A seat's knowledge in words: equal for positions that look the same to it, and only for those."""
         key = player, perfect_recall
         if key not in self.texts:
             seen = self.seen(player)
@@ -265,7 +265,7 @@ class _Observer:
         self.tensor[:] = 0 if seen is None else encode(self._layout, seen)[0]
 
     def string_from(self, state: HeartsState, player: int) -> str:
-        """What the seat knows."""
+        """The text of what the seat knows, of the play so far too with perfect recall."""
         return state.position.text(player, self._perfect_recall)
 
 
@@ -305,7 +305,7 @@ class PolicyAgent:
         self._policy = spiel
 
     def probabilities(self, view: View) -> Policy:
-        """What the policy says in each view, float64 [N, A]."""
+        """The policy's probability of each action in each view, float64 [N, A]."""
         table = np.zeros((len(view), NUM_ACTIONS))
         for row, state in enumerate(states_of(view)):
             for action, probability in self._policy.action_probabilities(state).items():

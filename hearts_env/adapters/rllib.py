@@ -112,7 +112,7 @@ class HeartsMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         return self.env.render()
 
     def _seen(self, over: bool) -> Seen:
-        """What the seat to act sees, or every seat at the end."""
+        """The observation of the seat to act, or of every seat at the end, by agent."""
         seen = {}
         for agent in self.possible_agents if over else [self.env.agent_selection]:
             observation: Any = self.env.observe(agent)

@@ -82,7 +82,7 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
     # -- the interface for single tables -----------------------------------------------------------------------------
 
     def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **keywords: Any) -> list[Any]:
-        """What that method returns, once for each of the tables `indices`; `action_masks` is there for each table."""
+        """The result of that method, once for each of the tables `indices`; `action_masks` is there for each table."""
         rows = self._get_indices(indices)
         if method_name == MASKS:
             masks = self.action_masks()
@@ -113,7 +113,7 @@ class HeartsVecEnv(VecEnv):  # type: ignore[misc]
 
 
 def _last_infos(told: dict[str, Any], rows: Ints, truncated: list[bool]) -> Iterator[dict[str, Any]]:
-    """What the infos of the tables `rows`, whose episodes are over, tell."""
+    """The infos of the tables `rows`, whose episodes are over, in the form of Stable-Baselines3."""
     names = [name for name in told["summary"] if name[0] != "_"]
     summaries = zip(*(told["summary"][name][rows] for name in names), strict=True)
     for observation, values, cut in zip(told["final_obs"][rows], summaries, truncated, strict=True):

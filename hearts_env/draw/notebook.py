@@ -30,7 +30,7 @@ def show_html(rules: CompiledRules, state: State, row: int = 0) -> str:
 
 
 def show_view_html(seen: View, row: int = 0) -> str:
-    """The same as one seat sees it: of other hands their size, and the cards that it passed to them."""
+    """One table in HTML as one seat sees it: of other hands their size, and the cards that it passed to them."""
     return html_of(scene_of_view(seen, row))
 
 
@@ -47,7 +47,7 @@ def html_of(scene: Scene) -> str:
 
 
 NOTHING_DEALT = "<i>no cards are dealt yet: call reset()</i>"
-"""What an environment shows of itself before its first reset."""
+"""The HTML that an environment shows of itself before its first reset."""
 _HEADS = ("seat", "score", "points", "trick", "hand")
 
 

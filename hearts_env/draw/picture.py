@@ -150,7 +150,7 @@ def _felt() -> Image.Image:
 
 @lru_cache(maxsize=1)
 def _outline() -> Image.Image:
-    """What of a card's rectangle is card."""
+    """The shape of a card as a greyscale mask: its rectangle with rounded corners."""
     image: Image.Image = _pillow()[0].new("L", tuple(_FINE * side for side in _CARD), 0)
     pillow_draw(image).rounded_rectangle((0, 0, image.width - 1, image.height - 1), 5 * _FINE, fill=255)
     return image.resize(_CARD)

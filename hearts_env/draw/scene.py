@@ -1,4 +1,4 @@
-"""What there is to draw of one table: the same for a picture and for a notebook."""
+"""The scene of one table: everything that a picture or a notebook draws of it."""
 
 from __future__ import annotations
 

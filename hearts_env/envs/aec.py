@@ -154,13 +154,13 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> Observation:
-        """What a seat knows, at any time after `reset`, as a fresh array or dict: see `mask_in`."""
+        """The observation of a seat at any time after `reset`, a fresh array or dict: see `mask_in`."""
         self._check_begun("observe")
         seat = self._seat(agent)
         return self._shown(self._encoding(seat).copy(), self._mask(seat))
 
     def view(self, agent: str) -> View:
-        """What a seat knows as a View of one row, for the agents of this library."""
+        """The View of a seat, one row, for the agents of this library."""
         self._check_begun("view")
         return view(self._table.rules, self._table.state, [self._seat(agent)])
 

@@ -1,4 +1,4 @@
-"""What environments have in common: options about masks, illegal actions and pictures, and copies of a single table."""
+"""Base classes of the environments: masks, illegal actions, pictures, and copies of a single table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Env = TypeVar("Env", bound="TableEnv")
 
 
 class ObservingEnv:
-    """What is shown at a table, and what is taken, as the options of the environment have it."""
+    """Base class of an environment: its observations and its handling of actions, by its options."""
 
     options: EnvOptions
     layout: Layout

@@ -133,7 +133,7 @@ class LearnerTables(Tables):
         return result
 
     def view(self, rows: Ints | None = None) -> View:
-        """What the seat to decide may know at each table, or at tables `rows`; of the last one where all is over."""
+        """The View of the seat to decide at each table or at tables `rows`; of the last to decide where all is over."""
         if rows is None:
             return view(self.rules, self.state, self.seat)
         return view(self.rules, self.state.take(rows), self.seat[rows])
@@ -145,7 +145,7 @@ class LearnerTables(Tables):
         return sets
 
     def summary(self) -> dict[str, NDArray[Any]]:
-        """What came out of the episode at each table, [N, ...]; right where it is over.
+        """The results of the episode at each table, arrays [N, ...]; final where it is over.
 
         points, scores: [N, P].  For the learner [N], where every seat learns for each seat [N, P]:
         return: the sum of rewards; payoff: in points, see `rewards.payoff`; won: has it the lowest points or score?

@@ -28,7 +28,7 @@ class EnvError(ValueError):
 
 @dataclass(frozen=True)
 class EnvOptions:
-    """What is played and paid at a table, what is shown and what is taken: the options of every environment.
+    """The options of every environment: the rules, the rewards, the form of observations, and how actions are taken.
 
     Raises EnvError or RulesError, both ValueErrors, for a value that cannot be.
     """
@@ -38,11 +38,11 @@ class EnvOptions:
     episode: Episode = "deal"
     """One "deal", or a "game" of deals to the target."""
     reward: Reward = "points"
-    """See `hearts_env.game.rewards`."""
+    """The kind of reward: one of "points", "tricks", "zero_sum" and "rank", see `hearts_env.game.rewards`."""
     mask_in: MaskIn = "observation"
     """Where the mask of legal actions is shown: beside the observation, in the info, or both."""
     on_illegal: OnIllegal = "terminate"
-    """What an illegal action does: end the episode at the offender's cost, become a random legal one, or raise."""
+    """The effect of an illegal action: end the episode at the offender's cost, become a random legal one, or raise."""
     render_mode: RenderMode | None = None
     pad: bool = False
     """Observations have room for seven seats, see `encode.layout`."""

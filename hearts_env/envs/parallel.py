@@ -128,7 +128,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         )
 
     def view(self, agent: str) -> View:
-        """What a seat knows as a View of one row, for the agents of this library."""
+        """The View of a seat, one row, for the agents of this library."""
         self._check_begun("view")
         seat = self._seat(agent)
         with self._turn_of(seat) if self._together else nullcontext():
@@ -137,7 +137,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
     # -- within ------------------------------------------------------------------------------------------------------
 
     def _turn(self) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """What every seat sees, and what there is to say about it."""
+        """The observation and the info of every seat, by agent."""
         table, said, masked = self._table, self._table.said(), self.mask_in != "observation"
         together = self._together
         observations: dict[str, Observation] = {}

@@ -1,4 +1,4 @@
-"""What the two PettingZoo environments have in common: a table whose seats are agents."""
+"""Base class of the two PettingZoo environments: a table whose seats are agents."""
 
 from __future__ import annotations
 

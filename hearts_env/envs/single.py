@@ -146,7 +146,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         return masks
 
     def view(self) -> View:
-        """What the seat to decide knows, as a View of one row, for the agents of this library."""
+        """The View of the seat to decide, one row, for the agents of this library."""
         self._check_begun("view")
         return view(self._table.rules, self._table.state, [self._seat])
 
@@ -180,7 +180,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         self._find_kernels()
 
     def _find_kernels(self) -> None:
-        """See which opponents have kernels."""
+        """Find the opponents that have kernels, and their seats."""
         seats = self._table.rules.num_players
         self._kernels = {}
         for index, agent in enumerate(self.opponents):
@@ -218,7 +218,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         return made
 
     def _turn(self, illegal: bool) -> tuple[Observation, dict[str, Any]]:
-        """What the learner sees, and what there is to say about it."""
+        """The learner's observation and the info that goes with it."""
         table = self._table
         encoding = table.encode(self.layout, self._seat)
         mask = self._mask(encoding)
@@ -248,7 +248,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         return mask
 
     def _summary(self) -> dict[str, Any]:
-        """What came out of the episode, see `LearnerTables.summary`."""
+        """The results of the episode, by the keys of `LearnerTables.summary`."""
         table = self._table
         points, scores = np.array(table.points), np.array(table.scores)
         final = (points if table.episode == "deal" else scores)[None]

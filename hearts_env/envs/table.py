@@ -133,7 +133,7 @@ def whole_action(action: object) -> int | None:
 
 
 class Info(dict[str, Any]):
-    """What is said about the table beside an observation: the same keys, with numbers of one shape, at every step.
+    """The info beside an observation: the same keys, with numbers of one shape, at every step.
 
     points, scores: one whole number a seat.  deal_id: -1 for given hands.  deal_no.  phase: an index of
     `state.PHASE_NAMES`.  action_mask: where `mask_in` puts it.
@@ -227,16 +227,16 @@ class Table:
 
     @property
     def phase(self) -> int:
-        """See `state.PHASE_NAMES`."""
+        """The phase of the deal, an index of `state.PHASE_NAMES`."""
         phase: int = self._one.numbers.phase[0]
         return phase
 
     def encode(self, layout: Layout, seat: int) -> Bytes:
-        """What a seat knows as bytes, a fresh uint8 [F]."""
+        """The encoding of what a seat knows, a fresh uint8 [F]."""
         return self._one.encode(layout, seat)
 
     def said(self) -> dict[str, Any]:
-        """What the infos of all seats say at this turn, see `Info`."""
+        """The part of the infos that all seats share at this turn, see `Info`."""
         return {
             "points": self.points,
             "scores": self.scores,
@@ -278,7 +278,7 @@ class Table:
         self.legal = 0
 
     def copy(self) -> Table:
-        """The same table, sharing nothing that changes."""
+        """A copy of the table that shares nothing that changes."""
         other = Table.__new__(Table)
         tables = self._tables.copy()
         one = OneTable(self.rules, tables.state)

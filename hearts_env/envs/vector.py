@@ -212,7 +212,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         return self.html()
 
     def view(self) -> View:
-        """What the seat to decide at each table knows, as a View, for the agents of this library."""
+        """The View of the seat to decide at each table, for the agents of this library."""
         self._check_begun("view")
         return self.tables.view()
 
@@ -279,7 +279,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         self.tables.begin(rows, ids, self._chance[1], start)
 
     def observe(self) -> tuple[Observation, Mask]:
-        """What the learner sees at each table, and its masks, int8 [N, A]; see `mask_in` and `masks`."""
+        """The learner's observation at each table, and its masks, int8 [N, A]; see `mask_in` and `masks`."""
         tables = self.tables
         seen = tables.view()
         over = tables.over
@@ -308,7 +308,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         return _each(infos, np.ones(self.num_envs, np.bool_))
 
     def _final(self, done: Bools, illegal: Bools, ended: Infos) -> Infos:
-        """What SAME_STEP tells of the episodes that are over, before the next ones begin."""
+        """The last observations and infos of the episodes that are over, for SAME_STEP, before the next ones begin."""
         rows = np.flatnonzero(done)
         encodings = encode(self.layout, self.tables.view(rows))
         masks = np.repeat(done[:, None], NUM_ACTIONS, axis=1).astype(np.int8)

@@ -1,4 +1,4 @@
-"""What agents earn in small Hearts, exactly, and how much more the best response to them does."""
+"""Exact payoffs of agents in small Hearts, and how much more the best response to them earns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Policies = Sequence[Policy]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What agents earn in the deals of a small pack, exactly; in `rewards.payoff`, which is zero-sum."""
+    """The exact payoffs of agents in the deals of a small pack, as `rewards.payoff`, which is zero-sum."""
 
     values: NDArray[np.float64]
     """float64 [P]: the mean payoff of each seat over all deals when every seat plays by its agent."""
@@ -44,7 +44,7 @@ class Evaluation:
 
 
 def evaluate(rules: Rules | Tree, agents: Agent | Sequence[Agent], deal_no: int = 0) -> Evaluation:
-    """What agents earn under small rules, and how far each can be exploited.
+    """The exact payoffs of agents under small rules, and how far each can be exploited.
 
     rules: or their tree, to grow it only once.  agents: one for all seats, or one a seat; an agent that draws its
     actions must offer `probabilities` (see `agent.StochasticAgent`), since any other is asked once for each view and

@@ -89,7 +89,7 @@ class _Watched:
         return actions
 
     def _asked(self, agent: Agent, view: View) -> Ints:
-        """What the agent answers, once it is seen to be fine."""
+        """The agent's actions, once they are checked."""
         before, generators = view.take(slice(None)), _process_generators()
         actions = np.asarray(agent.act(view))
         changed = _differences(view, before)

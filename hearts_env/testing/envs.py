@@ -128,7 +128,7 @@ def _check_seeds(contract: Contract, face: Face, seed: int) -> None:
 
 
 def _check_ownership(contract: Contract, face: Face, seed: int) -> None:
-    """What an environment has shown is the caller's, to write in as well."""
+    """Check that arrays which an environment has shown are the caller's, to write in as well."""
     traces = []
     for scribbles in (False, True):
         face.begin(seed=seed)
@@ -153,7 +153,7 @@ def _check_copy(contract: Contract, face: Face, seed: int) -> None:
 
 
 def _trace_or_error(face: Face, seed: int) -> list[Any]:
-    """What comes in some steps; a copy that is none may be at an end already."""
+    """The trace of some steps, or the error; a bad copy may be at an end already."""
     try:
         return face.trace(Random(seed), STEPS)
     except Exception as error:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 @dataclass
 class Sight:
-    """What one viewer is shown at one step."""
+    """The observation and info of one viewer at one step."""
 
     space: Any
     observation: Any
@@ -50,7 +50,7 @@ class Face(ABC):
         self.env = env
         self.sights: list[Sight] = []
         self.paid: NDArray[Any] = np.zeros(0)
-        """What the last step paid each seat (of the first table)."""
+        """The rewards of the last step, one a seat (of the first table)."""
         self.over = True
 
     @abstractmethod

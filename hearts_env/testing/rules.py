@@ -90,7 +90,7 @@ def _check_hands(contract: Contract, game: CompiledRules, hands: np.ndarray) -> 
 
 
 def _check_hand_holds(contract: Contract, state: State, actions: np.ndarray) -> None:
-    """What is legal to play is in the hand of the seat to act."""
+    """Check that cards that are legal to play are in the hand of the seat to act."""
     rows = np.flatnonzero(state.phase == PLAY)
     held = state.hands[rows, state.turn[rows]]
     contract.require(bool((actions[rows] & ~held == 0).all()), "a card is legal that is not in the hand")

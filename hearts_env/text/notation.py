@@ -131,7 +131,7 @@ def check_hands(rules: CompiledRules, hands: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class Trail:
-    """What happened at each of N tables that followed a script of up to K actions."""
+    """The course of play at each of N tables that followed a script of up to K actions."""
 
     seat: NDArray[np.int8]  # int8 [N, K]  who acted; NO_SEAT beyond
     phase: NDArray[np.int8]  # int8 [N, K]  in which phase; 0 beyond

@@ -47,7 +47,7 @@ def rules_text(view: View) -> str:
 
 
 def show_view(view: View, row: int = 0) -> str:
-    """What a seat knows, in words, with a question at the end where it is to act.
+    """A View in words, with a question at the end where the seat is to act.
 
     Seats are named as the viewer counts them: `you`, then `seat +1` to the left, and so on.  Nothing is said that the
     View does not hold.
@@ -65,7 +65,7 @@ def show_view(view: View, row: int = 0) -> str:
 
 
 def question(view: View, row: int = 0) -> str:
-    """What the seat to act is asked, with every legal answer by name."""
+    """The question to the seat to act, with every legal answer by name."""
     names = ", ".join(names_in(int(view.legal[row])))
     if view.phase[row] == MOON:
         return f"You shot the moon. Answer add (to the others' scores) or subtract (from yours). Legal: {names}."

@@ -70,7 +70,7 @@ class Record:
     totals: tuple[int, ...]
     """Scores before the deal."""
     points: tuple[int, ...] | None = None
-    """What the deal adds to each score, or None if the record does not say."""
+    """The points that the deal adds to each score, or None if the record does not say."""
     scores: tuple[int, ...] | None = None
     """Scores after the deal, or None."""
     names: tuple[str, ...] | None = None

@@ -20,7 +20,7 @@ _COLOURS = dict(zip(SUIT_SIGNS, ("32", "34", "31", "1"), strict=True))
 
 
 def show_view(seen: View, row: int = 0) -> str:
-    """What one seat knows, a line a seat; of other hands their size, and the cards that the viewer passed to them."""
+    """A View as text, a line a seat; of other hands their size, and the cards that the viewer passed to them."""
     hands = [_hand(seen, row, int(seen.hand[row]), int(seen.picks[row]))]
     for seat in range(1, seen.rules.num_players):
         size = seen.rules.hand_size - int(seen.played[row, seat]).bit_count()
@@ -38,7 +38,7 @@ def show_state(rules: CompiledRules, state: State, row: int = 0) -> str:
 
 
 def coloured(text: str) -> str:
-    """The same text for a terminal: cards in the colour of their suit."""
+    """The text coloured for a terminal: cards in the colour of their suit."""
     return _SUIT.sub(lambda cards: f"\x1b[{_COLOURS[cards[0][0]]}m{cards[0]}\x1b[0m", text)
 
 

@@ -24,10 +24,10 @@ _CHUNK_BYTES = 1 << 24
 
 @dataclass(frozen=True)
 class Replay:
-    """What came out of a record."""
+    """The result of a record that has been played through."""
 
     points: tuple[int, ...]
-    """What the deal has added to each score; what each seat has taken so far where it is not over."""
+    """The points that the deal has added to each score; those that each seat has taken so far where it is not over."""
     scores: tuple[int, ...]
     tricks: tuple[int, ...]
     """The winner of each trick."""

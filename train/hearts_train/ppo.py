@@ -42,7 +42,7 @@ VALUE_WEIGHT = 0.5
 MAX_GRAD_NORM = 0.5
 """Gradient-norm clipping: a longer gradient is scaled down to this length (detail 11)."""
 LOSS_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "grad_norm")
-"""What a gradient step tells (detail 12); docs/training.md says what each is."""
+"""Names of the metrics of a gradient step (detail 12); docs/training.md says what each is."""
 
 
 class Learner:

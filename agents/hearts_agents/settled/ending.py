@@ -148,7 +148,7 @@ def _worlds(view: View, behind: int) -> tuple[Ints, Sets]:
 
 
 def _values(view: View, row: Ints, tricks: _Tricks) -> Outcomes:
-    """What the deal is worth after both tricks, [L]."""
+    """The value of the deal to the viewer after both tricks, as Outcomes [L]."""
     simple = (for_points(view) & no_moon(view))[row]
     points = -_own_points(view.rules, tricks)
     found = Outcomes.of_points(points, points.copy())

@@ -91,7 +91,7 @@ def _in_question(view: View) -> Bools:
 
 
 def bounds(choices: Choices) -> Outcomes:
-    """What the deal can be worth after each card, [M]."""
+    """Bounds of the value of the deal after each card, as Outcomes [M]."""
     view, rules = choices.view, choices.view.rules
     taken = view.taken[choices.row]
     taken[np.arange(len(taken)), choices.taker] |= view.table[choices.row] | choices.played

@@ -1,4 +1,4 @@
-"""What finished deals are worth to the viewer, as bounds, and when one outcome is better than another for certain."""
+"""Bounds of the viewer's value of finished deals, and when one outcome is certainly better than another."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def perhaps_better(better: Outcomes, other: Outcomes) -> Bools:
 
 
 def worth(rules: CompiledRules, scores: Ints, taken: Sets) -> Outcomes:
-    """What seat 0 gets from M deals in which the cards fell so; bounds where another seat has the moon choice.
+    """The value to seat 0 of M deals in which the cards fell so; bounds where another seat has the moon choice.
 
     scores: int64 [M, P] before the deal.  taken: int64 [M, P], all cards captured.
     """
@@ -104,7 +104,7 @@ def _paid(rules: CompiledRules, scores: Ints, points: Ints) -> Outcomes:
 
 
 def _either(add: Outcomes, subtract: Outcomes, own: Bools) -> Outcomes:
-    """What comes of a moon choice: the better one where it is the viewer's own, else bounds of both."""
+    """The outcome of a moon choice: the better one where it is the viewer's own, else bounds of both."""
     every = np.arange(len(own))
     add_first = add.least >= subtract.least
     rows = Outcomes(*(np.stack(pair) for pair in zip(add._arrays(), subtract._arrays(), strict=True)))

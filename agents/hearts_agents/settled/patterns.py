@@ -37,7 +37,7 @@ FAMILIES: dict[str, Callable[[View], dict[str, Sets]]] = {
     "partner": partner_patterns,
     "queen": queen_patterns,
 }
-"""What finds the dominated actions of the patterns of a family: by name, int64 [N] each."""
+"""The function of each family that finds the dominated actions of its patterns: by name, int64 [N] each."""
 
 PATTERNS: dict[str, Pattern] = {
     "moon_add_wins": Pattern("moon choice", "proof", "Subtracts, where adding ends the game and wins it."),

@@ -94,7 +94,7 @@ class PPOConfig:
 
 @dataclass(frozen=True)
 class ScheduleConfig:
-    """What changes in the course of a run."""
+    """Changes over the course of a run."""
 
     lr_final: float = 5e-5
     """Learning rate at the end; it falls exponentially."""
@@ -117,7 +117,7 @@ class ScheduleConfig:
 
 @dataclass(frozen=True)
 class OpponentConfig:
-    """What the network meets at some of the tables: other players, other rules, games under way."""
+    """Other players, other rules and games under way at some of the tables."""
 
     names: Annotated[tuple[str, ...], tyro.conf.arg(name="opponents")] = ()
     """Agents by name, and `past` for earlier weights of the run; a worker draws one an iteration.  None: self-play."""
@@ -136,7 +136,7 @@ class OpponentConfig:
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    """What a run is measured against on its way, and which weights it keeps."""
+    """Evaluation against other agents during a run, and the weights to keep."""
 
     eval_against: tuple[str, ...] = ("rule", "random")
     """Agents to be measured against; so are the best weights so far."""
@@ -157,7 +157,7 @@ class EvaluationConfig:
 
 @dataclass(frozen=True)
 class MachineConfig:
-    """What the run uses of the machine."""
+    """Processes, device, precision and saving."""
 
     workers: int = 2
     """Processes of one thread each; best one for each core."""
