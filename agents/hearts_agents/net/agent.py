@@ -203,7 +203,9 @@ def net_agent(name: str, *, settled: bool = True) -> NetAgent:
 
     settled: it never chooses an action that another one dominates.
     """
-    return agent_from(weights_of(name), name, sample=name.endswith(SAMPLE), settled=settled)
+    sample = name.endswith(SAMPLE)
+    # Whoever draws wants the policy as it was learned: to learn from it, or to measure it.
+    return agent_from(weights_of(name), name, sample=sample, settled=settled and not sample)
 
 
 def agent_from(path: Path, name: str, *, sample: bool = False, settled: bool = True) -> NetAgent:
