@@ -167,7 +167,7 @@ def provide(load: Callable[[], object]) -> None:
 
 
 class _Place(Generic[P, R]):
-    """What runs where an executed function is called."""
+    """The dispatcher of one executed function: runs its numpy or its compiled form, by the chosen executor."""
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.numpy = function

@@ -80,7 +80,7 @@ def step(rules: Game, state: State, actions: Ints) -> None:
 
 
 def view(rules: Game, state: State, seats: ArrayLike | None = None) -> View:
-    """What one seat may know at each table, N views: all that an agent is given.
+    """The view (observation) of one seat at each table, N views: all that an agent is given.
 
     Args:
         rules: which game is played.

@@ -1,4 +1,4 @@
-"""What the compiled executor runs in place of numpy's functions: kernels, handed what they need."""
+"""The functions of the compiled executor, which replace those of the numpy executor and call the kernels."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ FEWEST, FEWEST_STEPPED, FEWEST_SEEN = 512, 4096, 16384
 
 @override(cards.choose)
 def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
-    """See `cards.choose`."""
+    """A member of each set at random, int64, the shape of `sets`; compiled form of `cards.choose`.
+
+    Raises ValueError for `uniform` of another shape.
+    """
     chosen = np.empty(sets.shape, np.int64)
     if uniform.shape != sets.shape:
         raise ValueError(f"uniform has shape {uniform.shape}: must be one for each set, {sets.shape}")
@@ -66,7 +69,7 @@ def choose(sets: Sets, uniform: NDArray[np.float64]) -> Ints:
 
 @override(cards.members)
 def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
-    """See `cards.members`."""
+    """The sets spelled out, uint8 [..., size] of 0 and 1; compiled form of `cards.members`."""
     sets = np.ascontiguousarray(sets, np.int64)
     out = (np.empty if size <= WORD_BITS else np.zeros)((*sets.shape, size), np.uint8)
     encode_kernels.members(sets.reshape(-1), size, out.reshape(-1))
@@ -75,7 +78,7 @@ def members(sets: Sets, size: int = NUM_CARDS) -> Bytes:
 
 @override(engine.shuffle)
 def shuffle(rules: CompiledRules, deal_ids: ArrayLike) -> Sets:
-    """See `engine.shuffle`."""
+    """The hands of each deal id, int64 [N, P]; compiled form of `engine.shuffle`."""
     ids = np.asarray(deal_ids, np.int64).astype(np.uint64)
     hands = np.empty((len(ids), rules.num_players), np.int64)
 
@@ -89,7 +92,10 @@ def shuffle(rules: CompiledRules, deal_ids: ArrayLike) -> Sets:
 
 @override(engine.begin_deal)
 def begin_deal(rules: CompiledRules, state: State, rows: Rows, hands: Sets) -> None:
-    """See `engine.begin_deal`.  Raises IndexError for a row that is not there."""
+    """Begin the deal of the number that stands in `state` at some tables; compiled form of `engine.begin_deal`.
+
+    Changes `state`.  Raises IndexError for a row that is not there.
+    """
     numbers = np.arange(len(state))[rows]
     dealt = np.ascontiguousarray(np.broadcast_to(hands, (len(numbers), rules.num_players)), np.int64)
 
@@ -101,7 +107,7 @@ def begin_deal(rules: CompiledRules, state: State, rows: Rows, hands: Sets) -> N
 
 @override(engine.legal)
 def legal(rules: CompiledRules, state: State) -> Sets:
-    """See `engine.legal`."""
+    """The set of legal actions of the seat to act at each table, int64 [N]; compiled form of `engine.legal`."""
     sets = np.empty(len(state), np.int64)
     step_kernels.legal(game(rules), tables(state), sets)
     return sets
@@ -109,7 +115,11 @@ def legal(rules: CompiledRules, state: State) -> Sets:
 
 @override(engine.step)
 def step(rules: CompiledRules, state: State, actions: Ints) -> None:
-    """See `engine.step`.  Raises IndexError for an action that is no action of the phase."""
+    """Carry out one legal action at every table whose deal is not over; compiled form of `engine.step`.
+
+    Changes `state`.  Raises IndexError for an action that is no action of the phase, ValueError for actions of another
+    shape.
+    """
     size = len(state)
     if actions.shape != (size,):
         raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
@@ -129,7 +139,10 @@ def step(rules: CompiledRules, state: State, actions: Ints) -> None:
 
 @override(random_play.play_random)
 def play_random(rules: CompiledRules, state: State, seats: Bools | None = None, seed: int = 0) -> int:
-    """See `playout.play_random`."""
+    """Play random legal actions while a seat of `seats` is to act; compiled form of `random_play.play_random`.
+
+    Changes `state`.  Returns how many actions were played.  Raises ValueError for seats of another shape.
+    """
     check_seats(rules, state, seats)
     chosen = np.ones((len(state), rules.num_players), np.bool_) if seats is None else np.ascontiguousarray(seats)
     salt = salted(seed)[0]
@@ -147,7 +160,10 @@ def play_random(rules: CompiledRules, state: State, seats: Bools | None = None, 
 
 @override(game_view.view)
 def view(rules: CompiledRules, state: State, seats: ArrayLike | None = None) -> View:
-    """See `view.view`.  Raises IndexError for a seat that is not at the table."""
+    """The view of one seat at each table; compiled form of `view.view`.
+
+    Raises IndexError for a seat that is not at the table, ValueError for seats of another shape.
+    """
     seen = blank(rules, len(state))
     if seats is not None:
         seen.seat[...] = _checked_seats(state, seats)
@@ -173,7 +189,7 @@ def _checked_seats(state: State, seats: ArrayLike) -> Ints:
 
 @override(observe_encode.encode_packed)
 def encode_packed(layout: Layout, view: View) -> Sets:
-    """See `encode.encode_packed`."""
+    """The views packed eight bytes to one, int64 [N, layout.words]; compiled form of `encode.encode_packed`."""
     made = shape(view.rules, layout.seats)
     packed = np.empty((len(view), made.words), np.int64)
     encode_kernels.encode_packed(game(view.rules), made, views(view), packed)
@@ -182,7 +198,10 @@ def encode_packed(layout: Layout, view: View) -> Sets:
 
 @override(observe_encode.encode)
 def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
-    """See `encode.encode`.  Raises ValueError for a buffer of another shape."""
+    """The views as uint8 [N, F], F = `layout.size`; compiled form of `encode.encode`.
+
+    Raises ValueError for a buffer of another shape.
+    """
     rows = _buffer(layout, len(view), out)
     made = shape(view.rules, layout.seats)
     encode_kernels.encode(game(view.rules), made, views(view), room(made), rows)
@@ -195,7 +214,10 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
 def encode_tables(
     layout: Layout, rules: CompiledRules, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
-    """See `encode.encode_tables`.  Raises IndexError and ValueError as `view` and `encode` do."""
+    """The views of one seat at each table as uint8 [N, F]; compiled form of `encode.encode_tables`.
+
+    Raises IndexError and ValueError as `view` and `encode` do.
+    """
     rows = _buffer(layout, len(state), out)
     seat = np.empty(0, np.int64) if seats is None else _checked_seats(state, seats)
 
@@ -233,7 +255,10 @@ def _handed_over(rows: Bytes, out: Bytes | None) -> Bytes:
 
 @override(worlds.spread)
 def spread(allowed: Sets, room: Ints, seed: NDArray[np.uint64]) -> tuple[Sets, Bools]:
-    """See `worlds.spread`."""
+    """Deal the free cards of M worlds to the places that may hold them; compiled form of `worlds.spread`.
+
+    Returns the sets, int64 [M, places], and which worlds fit, bool [M].
+    """
     hands, fits = np.zeros(room.shape, np.int64), np.empty(len(room), np.bool_)
     left, order = np.empty(room.shape[1], np.int64), np.empty(NUM_CARDS, np.int64)
     world_kernels.spread(allowed, room, seed, hands, fits, left, order)

@@ -63,7 +63,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def unpacked(arguments: Any) -> Any:
-    """See `jit.unpacked`."""
+    """The arguments in the form in which a kernel is handed them; numba's form of `jit.unpacked`."""
     return _inside.unpacked(arguments) if _inside else arguments
 
 
@@ -147,7 +147,7 @@ def _highest(cards: Any) -> Any:
 
 
 def _set_bits(array: Any, place: Any, word: Any) -> None:
-    """See `jit.set_bits`."""
+    """Put the 64 bits of a number as bytes of 0 and 1 at this place and the next 63; numba's form of `jit.set_bits`."""
     for bit in range(64):
         array[place + bit] = np.int64(word) >> bit & 1
 

@@ -39,7 +39,7 @@ class Shape(NamedTuple):
     words: int
     bits: int
     given: Any
-    """What the blocks take from the rules, by name."""
+    """The values that the blocks take from the rules, by name."""
 
 
 @lru_cache(maxsize=1024)
@@ -51,7 +51,7 @@ def shape(rules: CompiledRules, seats: int) -> Shape:
 
 
 def _given(spec: Spec, rules: CompiledRules) -> Any:
-    """What a block takes from the rules; a card as a set, or the empty set for none."""
+    """The value that a block takes from the rules; a card as a set, or the empty set for none."""
     given = spec.of_rules(rules)
     return given if spec.kind is not Kind.HAS else card_set([] if given == NO_CARD else [given])
 
@@ -94,7 +94,7 @@ def end(words: Sets, pen: Pen) -> None:
 
 @inner
 def out_of(game: Game, views: View, n: int) -> Number:
-    """See `View.out`."""
+    """The set of cards that the viewer of view n has not seen, as `View.out`."""
     seen = views.hand[n]
     for seat in range(game.num_players):
         seen |= views.played[n, at(seat)]
@@ -103,7 +103,7 @@ def out_of(game: Game, views: View, n: int) -> Number:
 
 @inner
 def kept_of(views: View, n: int) -> Number:
-    """See `View.kept`."""
+    """The set of cards that the viewer of view n passed and the receiver still holds, as `View.kept`."""
     offset = views.offset[n]
     return views.picks[n] & ~views.played[n, at(offset)] if views.phase[n] != PASS and offset != 0 else 0
 
@@ -197,7 +197,7 @@ def _sizes(specs: list[Spec]) -> str:
 
 
 SOURCE = "\n".join(_lines()) + "\n"
-"""What writes the packed encoding of view n."""
+"""The source text of the function that writes the packed encoding of view n."""
 _FILE = "<hearts_env writer of encodings>"
 
 
@@ -237,7 +237,7 @@ def encode(game: Game, shape: Shape, views: View, words: Sets, out: Bytes) -> No
 
 
 class Encoder(NamedTuple):
-    """What encodes tables one after the other: the rules, the layout, and memory to work in."""
+    """An encoder of tables, one after the other: the rules, the layout, and memory to work in."""
 
     game: Game
     shape: Shape
@@ -253,7 +253,7 @@ def encoder(rules: CompiledRules, seats: int) -> Encoder:
 
 @lru_cache(maxsize=64)
 def unpacked_encoder(rules: CompiledRules, seats: int, thread: int) -> tuple[Any, Encoder]:
-    """What `encode_tables` needs besides tables, as memory and what that points to; one for each thread."""
+    """The memory that `encode_tables` takes, and the Encoder that it points to; one pair for each thread."""
     made = encoder(rules, seats)
     return unpacked(made), made
 

@@ -19,9 +19,9 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 inner_functions: list[Callable[..., Any]] = []
-"""What becomes a part of the kernels that call it."""
+"""Functions that become a part of the kernels that call them."""
 called_functions: list[Callable[..., Any]] = []
-"""What kernels call and what stays a function of its own."""
+"""Functions that kernels call and that stay functions of their own."""
 stand_ins: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 """Functions over arrays, and those that kernels call in their place."""
 
@@ -41,13 +41,13 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class Backend(Protocol):
-    """What makes kernels run."""
+    """A compiler of kernels, or a module that runs them as Python."""
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A kernel as it is to be called."""
 
     def unpacked(self, arguments: Any) -> Any:
-        """See `unpacked`."""
+        """The arguments in the form in which a kernel is handed them, see `jit.unpacked`."""
 
 
 def compile_by(load: Callable[[], Backend]) -> None:
@@ -56,7 +56,7 @@ def compile_by(load: Callable[[], Backend]) -> None:
 
 
 def backend() -> Backend:
-    """What makes kernels run.  Raises ImportError where there is nothing that can."""
+    """The backend that makes kernels run, loaded at the first call.  Raises ImportError where there is none."""
     if not _backends:
         _backends.append(_loaders[0]())
     return _backends[0]
@@ -117,7 +117,7 @@ _WORD = 2**64 - 1
 
 
 def unpacked(arguments: T) -> Any:
-    """What a kernel is handed in place of `arguments`, a NamedTuple, and passes to `pick_up`.
+    """The memory that a kernel is handed in place of `arguments`, a NamedTuple, and passes to `pick_up`.
 
     To hand over tens of arrays takes longer than the work of a turn, so they are left in memory as the processor has
     them.  It holds addresses of arrays: keep `arguments` as long as it.

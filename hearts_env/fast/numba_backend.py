@@ -201,7 +201,7 @@ def keep(dispatcher: Any, function: Callable[..., Any]) -> None:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """What numba keeps is thrown away when a source changes: it would watch only the kernel's own file."""
+    """Numba's cache of one kernel on disk, discarded when any source changes, not only the kernel's own file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -253,7 +253,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
             file.write(_MAGIC + hashlib.sha256(content).digest() + content)
 
     def _read(self, path: Path) -> bytes | None:
-        """What was written, if it is whole and made from the sources of now."""
+        """The content written to a file; None unless it is whole and made from the present sources."""
         try:
             found = path.read_bytes()
         except FileNotFoundError:

@@ -68,7 +68,7 @@ class OneTable:
         return [card_points_of(self._game, self.numbers.taken[0, seat]) for seat in range(self.rules.num_players)]
 
     def encode(self, layout: Layout, seat: int) -> Bytes:
-        """What a seat knows as bytes, a fresh uint8 [F]."""
+        """The encoding of a seat's view, a fresh uint8 [F]."""
         if self._compiled is None or self._compiled.layout is not layout:
             self._compiled = compiled(self.rules, self.state, layout)
         bits = self._encode(layout, seat) if self._compiled is None else self._compiled.encode(seat)
@@ -88,7 +88,7 @@ class OneTable:
         return unpack_words(layout, np.array([word & _WORD for word in words], np.uint64).view(np.int64))
 
     def copy(self) -> OneTable:
-        """The same table, sharing nothing that changes."""
+        """A copy of the table that shares no mutable state with it."""
         return OneTable(self.rules, self.state.copy())
 
 
@@ -133,7 +133,7 @@ def compiled(rules: CompiledRules, state: State, layout: Layout) -> Compiled | N
 
 
 class _Arguments(NamedTuple):
-    """What the kernels below take, of one table."""
+    """The arguments of the kernels below, for one table."""
 
     encoder: Encoder
     tables: State

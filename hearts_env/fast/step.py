@@ -181,7 +181,7 @@ def legal_at(game: Game, tables: State, n: int) -> Number:
 
 @inner
 def lead_cards(game: Game, hand: Number, broken: Number, count: Number) -> Number:
-    """What may be led from a hand.  count: the cards played."""
+    """The cards of a hand that may be led.  count: the cards played."""
     if count == 0:
         return legal_lead(game.play, hand, broken, opening_leads(game.play, hand, ALL_ONES))
     return legal_lead(game.play, hand, broken, 0)
@@ -189,7 +189,7 @@ def lead_cards(game: Game, hand: Number, broken: Number, count: Number) -> Numbe
 
 @inner
 def follow_cards(game: Game, hand: Number, suit: Number, first: bool) -> Number:
-    """What may be played from a hand once a suit is led.  first: is it the first trick?"""
+    """The cards of a hand that may be played once a suit is led.  first: is it the first trick?"""
     # Two constants, so that later tricks leave out what only the first one bars.
     if first:
         return legal_follow(game.play, hand, suit, ALL_ONES)
@@ -235,7 +235,7 @@ def step_at(game: Game, tables: State, n: int, action: Number) -> bool:
 
 
 class Course(NamedTuple):
-    """What changes from card to card at one table, as numbers of 64 bits: a loop over cards keeps it in registers."""
+    """The part of a table that changes with each card, as 64-bit numbers: a loop over cards keeps it in registers."""
 
     turn: Number
     count: Number
@@ -357,7 +357,7 @@ def begin_play(game: Game, tables: State, n: int) -> None:
 
 
 class Ends(NamedTuple):
-    """What the end of a deal takes of a Game and of a State: little, since what kernels take they must unpack."""
+    """The parts of a Game and a State that the end of a deal needs: few, since kernels unpack all that they take."""
 
     score: ScoreNumbers
     num_plays: int

@@ -36,7 +36,7 @@ PARTNER = 2
 
 
 class PlayMasks(NamedTuple):
-    """What the rulebook's formulas need, as integers: sets, and masks that are all ones (-1) or 0."""
+    """The rules of passing and play as integers for the rulebook: sets, and masks that are all ones (-1) or 0."""
 
     num_players: int
     unpassed: int
@@ -64,9 +64,9 @@ class PlayMasks(NamedTuple):
 
 
 class ScoreNumbers(NamedTuple):
-    """What the formulas of scoring need: numbers, sets, masks that are all ones (-1) or 0, and what sets are worth.
+    """The rules of scoring for the rulebook: numbers, sets, masks that are all ones (-1) or 0, and arrays of points.
 
-    The latter are int64 [K, 2]: sets of cards, and the points of each of their cards.
+    The arrays are int64 [K, 2]: sets of cards, and the points of each of their cards.
     """
 
     num_players: int
@@ -74,7 +74,7 @@ class ScoreNumbers(NamedTuple):
     moon_extras: Ints  # the cards that still count besides a moon
     moon_worth: Ints  # the penalty cards where a moon is worth those captured, else nothing
     moon_value: int
-    """What a moon is worth besides."""
+    """The points that a moon is worth in addition to those of `moon_worth`."""
     sun_value: int
     no_tricks_bonus: int
     moon_asked: int
@@ -136,7 +136,7 @@ class CompiledRules:
     point_sets: PointSets
     """(set, points of each of its cards) for all cards worth points, the bonus card included."""
     penalty_points: int
-    """What all penalty cards of the pack are worth together."""
+    """The points of all penalty cards of the pack together."""
     bonus: int
     """The set that holds the bonus card, or 0."""
     teams: bool

@@ -280,7 +280,7 @@ _ROW = np.int16(NUM_CARDS)
 
 @lru_cache(maxsize=1024)
 def _effects(rules: CompiledRules) -> tuple[Bools, NDArray[np.int8], NDArray[np.int8]]:
-    """What each card does: the rulebook's answers for every card, looked up in place of worked out.
+    """The effects of each card by the rulebook, as tables to look up, so that they are not computed at each play.
 
     bool [5 * 52]: does it break hearts where a suit is led?  int8 [5 * 52]: all ones where it does not follow.
     int8 [53 * 52]: all ones where it beats the card that was winning.

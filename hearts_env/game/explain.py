@@ -133,7 +133,7 @@ def differences(rules: Rules) -> list[Difference]:
 
 
 def meaning_of(rules: Rules, field: str) -> tuple[str, str]:
-    """What the value of a field means in these rules, in words, and the sources that play so."""
+    """The meaning of a field's value in these rules, in words, and the sources that play so."""
     value = getattr(rules, field)
     if field in WORDS and not isinstance(value, tuple) and value in WORDS[field]:
         words, source = WORDS[field][value]

@@ -32,7 +32,7 @@ def unit(key: Column, salt: Column) -> Column:
 
 
 def fraction(key: Column, salt: Column) -> Column:
-    """The same as a whole number of FRACTION_BITS bits, uint64."""
+    """A random whole number of FRACTION_BITS bits from a decision's key, uint64.  salt: `mix` of a uint64."""
     return mix(key ^ salt) >> _FRACTION_SHIFT
 
 

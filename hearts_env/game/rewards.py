@@ -65,7 +65,7 @@ def points_so_far(rules: CompiledRules, state: State) -> Ints:
 
 
 def step_rewards(rules: CompiledRules, state: State, before: Ints, *, reward: Reward, episode: Episode) -> Rewards:
-    """What each seat gets for the step that led to `state`, in which the next deal is not dealt yet.
+    """The reward of each seat for the step that led to `state`, in which the next deal is not dealt yet.
 
     before: int64 [N, P]  `points_so_far` before that step, read for `tricks` only.  float64 [N, P].
     """
@@ -84,7 +84,7 @@ def step_rewards(rules: CompiledRules, state: State, before: Ints, *, reward: Re
 
 
 def foul_reward(compiled: CompiledRules, reward: Reward) -> float:
-    """What a seat gets for an illegal action that ends the episode: the worst that any deal could bring it.
+    """The reward for an illegal action that ends the episode: the worst that any deal could bring the seat.
 
     The worst is to take all penalty cards without a moon while the others take every bonus, or a moon of others.
     With `rank` it is -1, the last place.

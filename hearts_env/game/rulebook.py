@@ -102,7 +102,7 @@ def giver(players: int, seat: Column, offset: Column) -> Column:
 
 
 def legal_picks(rules: PlayMasks, hand: Set, picks: Set) -> Set:
-    """What may be picked to pass.  picks: what the hand has picked already."""
+    """The cards that may be picked to pass.  picks: the cards that the hand has picked already."""
     return hand & ~(picks | rules.unpassed)
 
 
@@ -156,7 +156,7 @@ def first_leader(rules: PlayMasks, hands: Columns, deal_no: Column) -> Column:
 
 
 def opening_leads(rules: PlayMasks, hand: Set, opens: Set) -> Set:
-    """What the very first lead is limited to; 0 where it is not.
+    """The cards to which the very first lead is limited; 0 where there is no such limit.
 
     hand: of the first leader, whose lowest club is the lowest of all.  opens: all ones for the very first lead.
     """
@@ -174,7 +174,7 @@ def in_first_trick(rules: PlayMasks, count: Column) -> Column:
 
 
 def legal_follow(rules: PlayMasks, hand: Set, led: Set, first: Set) -> Set:
-    """What may be played to a trick that has begun: follow suit, else discard.
+    """The cards that may be played to a trick that has begun: those of the suit led, else discards.
 
     led: the set of the suit led.  first: all ones on the first trick, where penalty cards may be barred from a
     hand that has others.
@@ -188,7 +188,10 @@ def follow(hand: Set, led: Set, discard: Set) -> Set:
 
 
 def discards(rules: PlayMasks, hand: Set, first: Set) -> Set:
-    """What a hand without the suit led may discard: anything after the first trick; first: see `legal_follow`."""
+    """The cards that a hand without the suit led may discard: all of them after the first trick.
+
+    first: all ones on the first trick, as in `legal_follow`.
+    """
     ban = first & rules.ban
     safe = hand & ~rules.penalty
     dump = either(hand & rules.dump_hearts, hand)
@@ -196,7 +199,7 @@ def discards(rules: PlayMasks, hand: Set, first: Set) -> Set:
 
 
 def legal_lead(rules: PlayMasks, hand: Set, broken: Set, opening: Set) -> Set:
-    """What may be led: anything but hearts until they are broken, or unless only hearts are left.
+    """The cards that may be led: hearts only once they are broken, or where only hearts are left.
 
     broken: all ones once hearts are broken.  opening: what the very first lead is limited to, or 0.
     """
@@ -207,7 +210,7 @@ def legal_lead(rules: PlayMasks, hand: Set, broken: Set, opening: Set) -> Set:
 
 
 def held_at_lead(rules: PlayMasks, card: Set, broken: Set) -> Set:
-    """What the hand that has led this card may have held, by `legal_lead`.
+    """The cards that a hand may have held when it led this card, by `legal_lead`.
 
     A heart led before hearts were broken was led from a hand of hearts (with QS, where that is allowed).
     """
@@ -216,7 +219,7 @@ def held_at_lead(rules: PlayMasks, card: Set, broken: Set) -> Set:
 
 
 def held_at_discard(rules: PlayMasks, card: Set, led: Set, first: Set) -> Set:
-    """What the hand that has played this card to a trick may have held, by `discards`.
+    """The cards that a hand may have held when it played this card to a trick, by `discards`.
 
     Penalty cards discarded on a first trick that bars them came from a hand of nothing else, and without a heart where
     that had to go first.
@@ -260,7 +263,7 @@ def voids_of(voids: Column, seat: Column) -> Column:
 
 
 def points_in(worth: Ints, cards: Column) -> Column:
-    """What a set of cards is worth.  worth: int64 [K, 2]  sets of cards, and the points of each of their cards."""
+    """The points of a set of cards.  worth: int64 [K, 2]  sets of cards, and the points of each of their cards."""
     points = cards & 0
     for k in range(len(worth)):
         points = points + count(cards & worth[k, 0]) * worth[k, 1]
@@ -312,12 +315,12 @@ def deal_points(rules: ScoreNumbers, taken: Columns, shooters: Column, choices: 
 
 
 def plain_points(rules: ScoreNumbers, cards: Column) -> Column:
-    """What captured cards add to a score where nobody shot the moon."""
+    """The points that captured cards add to a score where nobody shot the moon."""
     return points_in(rules.points, cards) + (empty(cards) & rules.no_tricks_bonus)
 
 
 def moon_value(rules: ScoreNumbers, taken: Columns, shooters: Column) -> Column:
-    """What a moon moves, with the extra for taking every trick."""
+    """The points that a moon adds to or subtracts from scores, with the extra for taking every trick."""
     cards = all_of(rules.num_players, taken)
     sun = cards & 0
     for seat in range(rules.num_players):
@@ -346,7 +349,7 @@ def asked(rules: ScoreNumbers, shooters: Column) -> Column:
 
 
 def unasked_choice(rules: ScoreNumbers, taken: Columns, shooters: Column, scores: Columns, totals: Columns) -> Column:
-    """What a moon does where nobody is asked: what the rules say, or what is best for the shooter.
+    """The choice for a moon where nobody is asked, ADD or SUBTRACT: as the rules say, or best for the shooter.
 
     scores, totals: see `automatic_choice`.
     """

@@ -123,15 +123,15 @@ class Rules:
     first_leader: Literal["lowest_club", "left_of_dealer"] = "lowest_club"
     """Who leads first: the holder of the lowest club dealt (SC, GR), or the seat left of the dealer (PA)."""
     first_lead: Literal["forced", "any_club", "any"] = "forced"
-    """What the holder of the opening card leads: that card (SC), any club (OS), or anything that may be led."""
+    """The lead of the holder of the opening card: that card (SC), any club (OS), or anything that may be led."""
     first_trick_points: Literal["forbidden", "allowed"] = DEFAULT
     """May a seat void in the led suit discard penalty cards on the first trick?  Default forbidden (SC, MS);
     allowed for two players (GR)."""
     first_trick_all_points: Literal["any", "hearts"] = "any"
-    """What a hand of penalty cards only may discard where they are forbidden: anything (WC, OS), or hearts if
+    """The cards that a hand of penalty cards only may discard where they are forbidden: anything (WC, OS), or hearts if
     it has some (SE)."""
     hearts_broken_by: Literal["heart_or_qs", "heart", "void", "free", "never"] = DEFAULT
-    """What allows leading hearts: a heart or QS played (SC, YH, OS), a heart (MS, PG, GR), any discard as well
+    """The condition for leading hearts: a heart or QS played (SC, YH, OS), a heart (MS, PG, GR), any discard as well
     ("void", GR to the letter), nothing needed ("free", OS option), or never while another suit is held (GK).
     Default heart_or_qs; heart for two players."""
     lead_hearts_with_qs: bool = False
@@ -144,14 +144,14 @@ class Rules:
     bonus_card: Literal["JD", "TD"] | None = None
     """The Omnibus bonus card: JD (PG, OS) or TD (BI)."""
     bonus_points: int = -10
-    """What the bonus card adds to its taker's score (PG, BI, OS)."""
+    """Points that the bonus card adds to its taker's score (PG, BI, OS)."""
     no_tricks_bonus: int = 0
-    """What a seat without a trick adds to its score in a deal without a moon (OS: -5)."""
+    """Points that a seat without a trick adds to its score in a deal without a moon (OS: -5)."""
     moon: Literal["choice", "add", "subtract", "auto", "none"] = DEFAULT
-    """What a moon does: the shooter chooses (SC), adds to the others (MS, OS), subtracts from its own, adds
+    """The effect of a moon: the shooter chooses (SC), adds to the others (MS, OS), subtracts from its own, adds
     unless that would lose the game ("auto", GO), or nothing.  Default choice; add for two players (GR)."""
     moon_value: int | Literal["available"] | None = None
-    """What a moon is worth: None for the penalty points of the whole pack (26; 20 for two players), a number,
+    """The value of a moon: None for the penalty points of the whole pack (26; 20 for two players), a number,
     or "available" for the penalty points not dead (FB)."""
     moon_needs_bonus: bool = False
     """Does a moon need the bonus card too, and replace its points?  Yes: BI.  No: PG, OS."""
@@ -170,7 +170,7 @@ class Rules:
     exact_reset: int | None = None
     """The score that a seat falls back to when it reaches the target exactly (GO: 50)."""
     tie: Literal["shared", "continue"] = DEFAULT
-    """What a tie for the lowest score does: all win (GO, HG), or further deals decide (PA; GR for two players).
+    """How a tie for the lowest score is resolved: all win (GO, HG), or further deals decide (PA; GR for two players).
     Default shared; continue for two players."""
 
     def __post_init__(self) -> None:

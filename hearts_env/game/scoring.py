@@ -36,7 +36,7 @@ def shooter(rules: CompiledRules, taken: Sets) -> Ints:
 
 
 def deal_points(rules: CompiledRules, taken: Sets, shooters: Ints, choices: Ints) -> Ints:
-    """What the deal adds to each score.  int64 [N, P].
+    """The points that the deal adds to each score.  int64 [N, P].
 
     taken: int64 [N, P]  cards captured.  shooters: int64 [N]  as `shooter` tells.  choices: int64 [N]  ADD or
     SUBTRACT, read only where there is a shooter.
@@ -63,7 +63,7 @@ def automatic_choice(rules: CompiledRules, taken: Sets, shooters: Ints, scores: 
 def unasked_choice(
     rules: CompiledRules, taken: Sets, shooters: NDArray[np.integer], scores: NDArray[np.integer]
 ) -> Ints:
-    """What each moon does where nobody is asked, ADD or SUBTRACT; NO_CARD where there is none.  int64 [N].
+    """The choice for each moon where nobody is asked, ADD or SUBTRACT; NO_CARD where there is no moon.  int64 [N].
 
     taken, scores: int64 [N, P], the latter before this deal.  shooters: [N]  as `shooter` tells.
     """

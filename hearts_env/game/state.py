@@ -99,7 +99,7 @@ class State:
         )
 
     def copy(self) -> State:
-        """The same tables, sharing nothing."""
+        """A copy of the tables that shares no memory with them."""
         return State(*(array.copy() for array in self))
 
     def take(self, rows: Rows | Bools) -> State:

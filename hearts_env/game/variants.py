@@ -1,4 +1,4 @@
-"""What the books say, as data: the sources, the named variants, and the points on which sources differ.
+"""The rule sources as data: the texts, the named variants, and the points on which sources differ.
 
 Nothing here is code of the game: `rules` makes Rules of the variants, `explain` and docs/build.py put them in words.
 """

@@ -1,4 +1,4 @@
-"""What one seat may know at each table, seat-relative: the only place where hidden cards are removed."""
+"""The view (observation) of one seat at each table, seat-relative: the only place where hidden cards are removed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hearts_env.game.state import DEAL_OVER, PASS, Rows, State, rows_of
 
 @dataclass(slots=True)
 class View:
-    """What N seats may know, one at each of N tables.
+    """The views (observations) of N seats, one at each of N tables: all that these seats may know.
 
     Columns are seats as the viewer counts them: 0 is the viewer, 1 the seat to its left, and so on.  Nothing here
     depends on cards that the viewer has not seen, and nothing shares memory with a State.

@@ -85,7 +85,7 @@ def worlds(view: View, times: int, salt: int = 0) -> State:
 
 
 def _constraints(view: View) -> tuple[Sets, Sets, Ints]:
-    """What is known of the hidden cards: who holds some, who may hold others, and how many.
+    """Constraints on the hidden cards of each view: who holds some, who may hold others, and how many.
 
     forced: int64 [N, P] the cards known to be in a hand (the viewer's own hand at 0).
     allowed: int64 [N, P + 1] the cards that may be anywhere else, for each place that may have them; place P is
@@ -268,7 +268,7 @@ def _state(view: View, hands: Sets, times: int, salt: int) -> State:
 
 
 def _picks(view: View, start: Sets, times: int, salt: int) -> Sets:
-    """What each seat has picked, int64 [N * times, P], relative: known for the viewer and its giver, else drawn."""
+    """The picks of each seat, int64 [N * times, P], relative: known for the viewer and its giver, else drawn."""
     rules, seats = view.rules, view.rules.num_players
     row, passing = np.repeat(np.arange(len(view)), times), view.phase == PASS
     picks = np.zeros_like(start)

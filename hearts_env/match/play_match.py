@@ -20,7 +20,7 @@ from hearts_env.match.tables import Deals, Tables
 
 @dataclass(frozen=True)
 class Result:
-    """What came out: one row a table, one column a seat."""
+    """The results of a match: one row a table, one column a seat."""
 
     rules: Rules
     agents: tuple[str, ...]

@@ -208,7 +208,7 @@ class Tables:
         return other
 
     def copy(self: Some) -> Some:
-        """The same tables, sharing nothing that changes."""
+        """A copy of the tables that shares no mutable state with them."""
         return self._with_arrays(np.copy, State.copy)
 
     def _with_arrays(

@@ -1,1 +1,1 @@
-"""What a network sees: a View as bytes, and a whole table as bytes for a central critic."""
+"""The inputs of networks: a View as bytes, and a whole table as bytes for a privileged (asymmetric) critic."""

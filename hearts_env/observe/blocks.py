@@ -58,7 +58,7 @@ class Spec:
     never_in: int | None = None
     """All zeros in this phase."""
     of_rules: Callable[[CompiledRules], Any] = lambda rules: None
-    """What the kind takes from the rules."""
+    """The value that the kind's formula takes from the rules."""
 
 
 def thermometer(steps: tuple[int, ...]) -> Sets:
@@ -88,7 +88,7 @@ def _score_bits(target: int) -> Sets:
 
 
 def rule_flags(compiled: CompiledRules) -> dict[str, bool]:
-    """What a player must know of the rules: the bytes of the `rules` block in order, each with its meaning."""
+    """The flags of the rules that a player must know: the bytes of the `rules` block in order, each by its meaning."""
     rules = compiled.rules
     choices = {name: CHOICES[name] for name in ("hearts_broken_by", "moon", "bonus_card")}
     choices["scoring"] = tuple(SCORINGS)

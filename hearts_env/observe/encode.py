@@ -116,7 +116,10 @@ def encode(layout: Layout, view: View, out: Bytes | None = None) -> Bytes:
 def encode_tables(
     layout: Layout, rules: CompiledRules, state: State, seats: ArrayLike | None = None, out: Bytes | None = None
 ) -> Bytes:
-    """What one seat may know at each table as bytes: `encode(layout, view(rules, state, seats), out)`, but faster."""
+    """The views of one seat at each table as uint8 [N, F], F = `layout.size`; written into `out` where given.
+
+    Equal to `encode(layout, view(rules, state, seats), out)`, but faster.
+    """
     if out is None:
         out = np.empty((len(state), layout.size), np.uint8)
     for rows in _chunks(len(state), _VIEWS):
@@ -148,7 +151,7 @@ def encode_packed(layout: Layout, view: View) -> Sets:
 
 
 def _words(layout: Layout, view: View) -> Sets:
-    """The same word by word, int64 [layout.words, N]."""
+    """The packed encodings word by word, int64 [layout.words, N]."""
     array = np.zeros((layout.words, len(view)), np.int64)
     words = list(array)
     for spec, block in zip(SPECS, layout.blocks, strict=False):
@@ -175,7 +178,7 @@ def _place(words: list[Sets], offset: int, size: int, bits: Sets | int) -> None:
 
 
 def unpack(layout: Layout, packed: Sets) -> Bytes:
-    """What `encode_packed` packed, as bytes of 0 and 1: uint8 [..., layout.bits]."""
+    """Packed encodings as bytes of 0 and 1, uint8 [..., layout.bits]: undoes `encode_packed`."""
     as_bytes = np.ascontiguousarray(packed, dtype="<i8").view(np.uint8)
     return np.unpackbits(as_bytes, axis=-1, count=layout.bits, bitorder="little")
 
