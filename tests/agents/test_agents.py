@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import fields
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +28,23 @@ from tables import random_pair
 
 NAMES = ("random", "random:1", "rule", "search:3", "net", "net?sample", "net+search:3")
 """The agents that need nothing from outside; `net` is here one for any number of players, that has learned nothing."""
+SEARCHING = ("search:3", "net+search:3")
+"""Those that take seconds a deal: of their many variants a few are quick tests, the rest are slow ones."""
 NEEDING = {"exec", "human"}
 """Kinds of agents that need a program or a person: tests of their own."""
+
+
+def cases(variants: Sequence[str], quick: Sequence[str]) -> list[Any]:
+    """Every agent in every variant, as parameters `name` and `variant`.  quick: the variants for those that search."""
+    return [
+        pytest.param(name, each, marks=pytest.mark.slow if name in SEARCHING and each not in quick else ())
+        for each in variants
+        for name in NAMES
+    ]
+
+
+EVERY = [*VARIANTS, *(f"num_players={seats}" for seats in range(2, 8))]
+FIVE = ["standard", "two_player", "omnibus", "partnership", "six"]
 
 
 def redealt(state: State, rng: np.random.Generator) -> State:
@@ -67,8 +84,7 @@ def test_every_kind_of_agent_is_held_to_the_contract() -> None:
     assert {name.split(":")[0].split("?")[0] for name in NAMES} == set(AGENTS) - NEEDING
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("variant", [*VARIANTS, *(f"num_players={seats}" for seats in range(2, 8))])
+@pytest.mark.parametrize(("name", "variant"), cases(EVERY, [*FIVE, *VARIANTS[-8:]]))
 def test_an_agent_plays_only_legal_actions_in_every_variant(name: str, variant: str) -> None:
     rules = Rules.parse(variant)
     agents = [agent_of(name), make("random:2")]
@@ -77,7 +93,7 @@ def test_an_agent_plays_only_legal_actions_in_every_variant(name: str, variant: 
     assert (result.deals == 1).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES[:-1], pytest.param(NAMES[-1], marks=pytest.mark.slow)])
 def test_an_agent_plays_only_legal_actions_from_hands_of_nothing_but_hearts_and_other_corners(name: str) -> None:
     """Random rules, and packs dealt so that a seat may have no suit but one: see `oracle.random_hands`."""
     agent, players = agent_of(name), set()
@@ -100,8 +116,7 @@ def test_an_agent_plays_whole_games(name: str) -> None:
     assert result.winners.any(axis=1).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("variant", ["standard", "two_player", "omnibus", "partnership", "six"])
+@pytest.mark.parametrize(("name", "variant"), cases(FIVE, ["standard", "two_player"]))
 def test_an_agent_keeps_the_contract(name: str, variant: str) -> None:
     check_agent(lambda: agent_of(name), [variant], tables=4)
 

@@ -62,13 +62,18 @@ def test_the_predicate_finds_the_dominated_actions(example: dict[str, Any], exec
         assert names(undominated(one)) == example["right"]
 
 
-@pytest.mark.parametrize("name", ["net", "net?sample", "search:2", "net+search:2"])
+@pytest.mark.parametrize("name", ["net", "search:2", "net+search:2"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["pattern"])
 def test_agents_take_one_of_the_others(example: dict[str, Any], name: str) -> None:
     one, agent = seen(example), make(name)
     assert names_in(int(bit(agent.act(one))[0]))[0] in example["right"]
     chances = policy(agent, one)[0]
     assert chances[[parse_action(action) for action in example["right"]]].sum() == pytest.approx(1)
+
+
+def test_whoever_draws_from_a_network_gets_the_policy_as_it_was_learned() -> None:
+    one = to_act(Rules.preset("omnibus"), "3D 4D 5D 6D 8D JD AD", "7D JS 4S", taken=("", "5H", "8H"))
+    assert (policy(make("net?sample"), one)[0] > 0).sum() == 7
 
 
 # -- the positions of a report from outside --------------------------------------------------------------------------

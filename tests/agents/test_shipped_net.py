@@ -29,6 +29,10 @@ from hearts_env.observe.encode import encode_packed, layout
 FACTS = SHIPPED.with_suffix(".json")
 
 
+OTHERS = ("standard", "omnibus", "moon=none", "black_maria")
+"""Rules under which whole games are played by the slow tests alone."""
+
+
 def views(rules: Rules, steps: int = 30, tables: int = 64) -> View:
     compiled = compiled_rules(rules)
     state = State.empty(compiled, tables)
@@ -53,7 +57,9 @@ print(play(Rules(), [make("net"), make("net?sample")], [0, 1, 0, 1], range(8)).p
     assert done.stdout.split() == ["True"]
 
 
-@pytest.mark.parametrize("variant", ["standard", "omnibus", "spot", "moon=none", "partnership", "black_maria"])
+@pytest.mark.parametrize(
+    "variant", ["spot", "partnership", *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)]
+)
 def test_it_plays_legally_also_under_rules_that_it_has_not_learned(variant: str) -> None:
     rules = Rules.parse(variant)
     play(rules, [make("net"), make("net?sample")], [0, 1, 0, 1][: rules.num_players], np.arange(20), games=True)
@@ -82,7 +88,10 @@ def test_loops_and_arrays_give_the_same_outputs(steps: int) -> None:
     assert one.std() > 1
 
 
-@pytest.mark.parametrize(("players", "least"), [(2, 3), (3, 4), (4, 3), (5, 2), (6, 1.5), (7, 1.2)])
+@pytest.mark.parametrize(
+    ("players", "least"),
+    [(2, 3), (4, 3), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((3, 4), (5, 2), (6, 1.5), (7, 1.2)))],
+)
 def test_it_is_far_better_than_random_and_better_than_the_rule_agent(players: int, least: float) -> None:
     rules, ids = Rules(num_players=players), np.arange(400)
     assert duplicate_payoffs(rules, make("net"), "random", ids).mean() > least
