@@ -11,7 +11,9 @@ Prints a line a variant; `docs/agents.md` has what came out.  It needs numba (`h
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -37,8 +39,11 @@ from hearts_env.game.view import View
 from hearts_env.game.worlds import worlds
 from hearts_env.match.agent import Agent
 from hearts_env.match.play_match import play
-from ladder import MANY, Timed
 from tree_loops import ALL, NO_LINE, NONE, OWN, Bound, Roots, Trees, grow
+
+# As a script it finds what lies beside it, but not what the benchmarks share.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+from ladder import MANY, Timed
 
 EDGES = 12
 """Edges for each iteration that a tree has room for; without room, play-outs begin where the tree ends."""
