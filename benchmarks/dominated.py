@@ -45,7 +45,7 @@ class Watched:
         self.found: Counts = {"decisions": [0, 0]}
 
     def act(self, view: View) -> Ints:
-        """What the agent does."""
+        """The choices of the agent, counted."""
         actions = self._agent.act(view)
         self.found["decisions"][0] += len(view)
         for family in FAMILIES.values():

@@ -29,7 +29,7 @@ def dominated_patterns() -> str:
 
 
 def dominated_presets() -> str:
-    """What each agent did of its chances under each preset, all patterns together."""
+    """Table of dominated choices by agent and preset, all patterns together."""
     agents = _agents()
     presets = list(dict.fromkeys(preset for entry in agents.values() for preset in entry["presets"]))
     rows = [(f"`{preset}`", *(_share(*_sum(entry, preset=preset)) for entry in agents.values())) for preset in presets]
@@ -37,7 +37,7 @@ def dominated_presets() -> str:
 
 
 def dominated_effects() -> str:
-    """What the guard is worth to the network."""
+    """Table of the payoff that the guard wins for the network."""
     effects: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))["effects"]
     rows: list[tuple[str, ...]] = [
         (

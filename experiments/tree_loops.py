@@ -46,7 +46,7 @@ class Trees(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """What the trees stand on: V viewers and K candidates."""
+    """The positions below which trees grow: V viewers and K candidates."""
 
     seat: Ints  # int64 [V]  the viewer
     start: Ints  # int64 [V]  its first line

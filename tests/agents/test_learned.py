@@ -1,4 +1,4 @@
-"""What an agent has learned: it says once where it plays by other rules, and so does the report of a tournament."""
+"""Rules that an agent has learned: it says once where it plays by other rules, and so does a tournament report."""
 
 from __future__ import annotations
 

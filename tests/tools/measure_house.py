@@ -105,7 +105,7 @@ def _imported(module: str, path: Path, files: dict[str, Path]) -> set[str]:
 
 
 def _by_name(tree: ast.Module) -> Iterator[str]:
-    """What may be modules in strings.  That of a whole package may stand for anything, so only where it is imported."""
+    """Strings that may name modules.  That of a whole package stands for anything, so only where imported."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
             yield node.value.partition(":")[0]
@@ -114,7 +114,7 @@ def _by_name(tree: ast.Module) -> Iterator[str]:
 
 
 def unreadable(tree: ast.Module) -> list[str]:
-    """What is given to `import_module` and is neither a string nor the name of one in the same file."""
+    """Arguments of `import_module` that are neither a string nor the name of one in the same file."""
     given = [each for each in _given_to_import_module(tree) if not isinstance(each, ast.Constant)]
     return [text for text in map(ast.unparse, given) if text not in _texts(tree)]
 

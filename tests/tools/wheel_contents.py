@@ -21,7 +21,7 @@ DATA = {
 
 
 def complaints(names: list[str]) -> list[str]:
-    """What is wrong with the names of a wheel's files."""
+    """Complaints about the names of a wheel's files."""
     files = [PurePosixPath(name) for name in names if not name.endswith("/")]
     ours = [path for path in files if not path.parts[0].endswith(".dist-info")]
     missing = [f"{name} is missing" for name in sorted(DATA - set(names))]

@@ -111,7 +111,7 @@ OLD: dict[str, Any] = {
     "eval_against": ["rule"],
     "precision": "float32",
 }
-"""What versions before there were groups wrote into config.json, in part."""
+"""Part of a config.json from versions before settings stood in groups."""
 
 
 def test_a_run_from_before_there_were_groups_is_read_and_then_written_in_groups(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.stem)
 def test_no_test_imports_a_test(path: Path) -> None:
-    """What two tests need is in tests/support."""
+    """Code that two tests need is in tests/support."""
     assert not [name for name in imported(path) if name.startswith("test_")]
 
 
