@@ -41,6 +41,7 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
     render_mode: "ansi": `render` returns text; "rgb_array": a picture (extra `render`); "human": every step is printed.
     pad, order: see `encode.layout`.
     max_deals: a game that is not over after so many deals is truncated.
+    deal_id_in_info: infos have `deal_id`, from which all hands can be worked out: for logs, never for a learner.
 
     Raises EnvError or RulesError, both ValueErrors.
     """
@@ -73,6 +74,7 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         pad: bool = False,
         order: bool = False,
         max_deals: int = MAX_DEALS,
+        deal_id_in_info: bool = False,
     ) -> None:
         self._seat_at_table(
             EnvOptions(
@@ -85,6 +87,7 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
                 pad=pad,
                 order=order,
                 max_deals=max_deals,
+                deal_id_in_info=deal_id_in_info,
             )
         )
         self._seat_agents()
@@ -192,7 +195,7 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
         if selection is None:
             selection = self.possible_agents[0 if table.over else turn]
         self.agent_selection = selection
-        said, masked = table.said(), self.mask_in != "observation"
+        said, masked = table.said(deal_id=self.options.deal_id_in_info), self.mask_in != "observation"
         self.infos = {}
         for agent in self.agents:
             seat = self._seat_of[agent]

@@ -50,6 +50,8 @@ class EnvOptions:
     """Observations hold the cards in order of play, see `encode.layout`."""
     max_deals: int = MAX_DEALS
     """A game that is not over after so many deals is truncated."""
+    deal_id_in_info: bool = False
+    """Infos have the key `deal_id`.  Whoever reads it can work out all hands: it is for logs, never for a learner."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", checked_rules(self.rules))

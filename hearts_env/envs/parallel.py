@@ -39,9 +39,9 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
     masks of the others hold nothing but NOOP (action 54); no mask is ever empty, that of the last step included.
 
     passing: "sequential" lets seats pick in turn, as `HeartsAEC` does, so that a step is always one seat's.
-    rules, episode, mask_in, reward, on_illegal, render_mode, pad, order, max_deals: see `HeartsAEC`.  An action other
-        than NOOP of a seat that is not to act is illegal, and so is none of a seat that is; where an action is illegal
-        and ends the episode, no seat's action is carried out.
+    rules, episode, mask_in, reward, on_illegal, render_mode, pad, order, max_deals, deal_id_in_info: see `HeartsAEC`.
+        An action other than NOOP of a seat that is not to act is illegal, and so is none of a seat that is; where an
+        action is illegal and ends the episode, no seat's action is carried out.
 
     Raises EnvError or RulesError, both ValueErrors.
     """
@@ -67,6 +67,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
         pad: bool = False,
         order: bool = False,
         max_deals: int = MAX_DEALS,
+        deal_id_in_info: bool = False,
     ) -> None:
         self._seat_at_table(
             EnvOptions(
@@ -79,6 +80,7 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
                 pad=pad,
                 order=order,
                 max_deals=max_deals,
+                deal_id_in_info=deal_id_in_info,
             )
         )
         self.passing = checked_choice("passing", passing, PASSING)
@@ -138,7 +140,8 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
 
     def _turn(self) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """The observation and the info of every seat, by agent."""
-        table, said, masked = self._table, self._table.said(), self.mask_in != "observation"
+        table, masked = self._table, self.mask_in != "observation"
+        said = table.said(deal_id=self.options.deal_id_in_info)
         together = self._together
         observations: dict[str, Observation] = {}
         infos: dict[str, dict[str, Any]] = {}

@@ -31,8 +31,9 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
     Observations are uint8 [F] and `info["action_mask"]` int8 [A] (`mask_in` may move the mask); the reward is the
     learner's.  `info` has the keys of `HeartsVectorEnv`, one table's each, and at the end `summary`.
 
-    rules, opponents, seat, episode, reward, mask_in, on_illegal, skip_forced, pad, order, max_deals: see
-        `vector.HeartsVectorEnv`.  With seat="all" the caller plays every seat, `info["seat"]` next.
+    rules, opponents, seat, episode, reward, mask_in, on_illegal, skip_forced, pad, order, max_deals,
+        deal_id_in_info: see `vector.HeartsVectorEnv`.  With seat="all" the caller plays every seat,
+        `info["seat"]` next.
     render_mode: "ansi" text, "rgb_array" a picture, or "human": every step is printed.
 
     Raises EnvError or RulesError, both ValueErrors.
@@ -57,6 +58,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
         pad: bool = False,
         order: bool = False,
         max_deals: int = MAX_DEALS,
+        deal_id_in_info: bool = False,
     ) -> None:
         given = LearnerOptions(
             rules=rules,
@@ -68,6 +70,7 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
             pad=pad,
             order=order,
             max_deals=max_deals,
+            deal_id_in_info=deal_id_in_info,
             opponents=opponents,
             seat=seat,
             skip_forced=skip_forced,
@@ -226,12 +229,13 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
             "seat": self._seat,
             "points": np.array(table.points),
             "scores": np.array(table.scores),
-            "deal_id": table.deal_id,
             "deal_no": table.deal_no,
             "phase": table.phase,
             "illegal": illegal,
             "rewards": self._paid.copy(),
         }
+        if self.options.deal_id_in_info:
+            info["deal_id"] = table.deal_id
         if self.mask_in != "observation":
             info["action_mask"] = mask.copy() if self.mask_in == "both" else mask
         if table.over:

@@ -135,8 +135,8 @@ def whole_action(action: object) -> int | None:
 class Info(dict[str, Any]):
     """The info beside an observation: the same keys, with numbers of one shape, at every step.
 
-    points, scores: one whole number a seat.  deal_id: -1 for given hands.  deal_no.  phase: an index of
-    `state.PHASE_NAMES`.  action_mask: where `mask_in` puts it.
+    points, scores: one whole number a seat.  deal_no.  phase: an index of `state.PHASE_NAMES`.  action_mask: where
+    `mask_in` puts it.  deal_id: where the option `deal_id_in_info` asks for it; -1 for given hands.
 
     `info["legal"]` gives the names of the legal actions, [] for a seat that is not to act.  It is no key: libraries
     that turn infos into tensors go through the keys, and choke on text.
@@ -235,15 +235,17 @@ class Table:
         """The encoding of what a seat knows, a fresh uint8 [F]."""
         return self._one.encode(layout, seat)
 
-    def said(self) -> dict[str, Any]:
-        """The part of the infos that all seats share at this turn, see `Info`."""
-        return {
+    def said(self, *, deal_id: bool) -> dict[str, Any]:
+        """The part of the infos that all seats share at this turn, see `Info`; with the deal id or without."""
+        said: dict[str, Any] = {
             "points": self.points,
             "scores": self.scores,
-            "deal_id": self.deal_id,
             "deal_no": self.deal_no,
             "phase": self.phase,
         }
+        if deal_id:
+            said["deal_id"] = self.deal_id
+        return said
 
     def action(self, action: object) -> int | None:
         """The legal action that `action` is (an int, a numpy integer or a 0-d array of one), or None."""

@@ -45,7 +45,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
     Every step is a decision of the learner at each table (forced ones too, unless skipped): its picks of the pass, one
     card at a time; its plays; its moon choice.  The others act in between.
 
-    rules, episode, reward, on_illegal, pad, order, max_deals: see `aec.HeartsAEC`.
+    rules, episode, reward, on_illegal, pad, order, max_deals, deal_id_in_info: see `aec.HeartsAEC`.
     mask_in: "info": observations uint8 [N, F] alone, and `infos["action_mask"]` int8 [N, A]; "observation": a dict of
         `observation` and `action_mask`; or "both".  At a table whose episode is over the mask is all ones, since any
         action will do there: none is carried out.
@@ -58,8 +58,9 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
     render_mode: "ansi" or "rgb_array": `render` returns a tuple with the picture of each table.
     copy: False returns the same arrays of observations and masks at each step, overwritten by the next.
 
-    `infos` has, each with its `_key`: seat [N], points and scores [N, P], deal_id, deal_no, phase [N], illegal bool
-    [N], rewards float64 [N, P]; and when an episode is over `summary`, see `LearnerTables.summary`.
+    `infos` has, each with its `_key`: seat [N], points and scores [N, P], deal_no, phase [N], illegal bool [N],
+    rewards float64 [N, P]; deal_id [N] where `deal_id_in_info` asks for it; and when an episode is over `summary`, see
+    `LearnerTables.summary`.
 
     Raises EnvError or RulesError, both ValueErrors.
     """
@@ -81,6 +82,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         pad: bool = False,
         order: bool = False,
         max_deals: int = MAX_DEALS,
+        deal_id_in_info: bool = False,
         copy: bool = True,
     ) -> None:
         given = VectorOptions(
@@ -93,6 +95,7 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
             pad=pad,
             order=order,
             max_deals=max_deals,
+            deal_id_in_info=deal_id_in_info,
             opponents=opponents,
             seat=seat,
             skip_forced=skip_forced,
@@ -297,12 +300,13 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
             "seat": tables.seat.copy(),
             "points": tables.points,
             "scores": tables.state.scores.astype(np.int64),
-            "deal_id": tables.deal_id.copy(),
             "deal_no": tables.state.deal_no.astype(np.int64),
             "phase": tables.state.phase.astype(np.int64),
             "illegal": illegal,
             "rewards": tables.paid.copy() if paid is None else paid,
         }
+        if self.options.deal_id_in_info:
+            infos["deal_id"] = tables.deal_id.copy()
         if masks is not None and self.mask_in != "observation":
             infos["action_mask"] = masks
         return _each(infos, np.ones(self.num_envs, np.bool_))

@@ -145,19 +145,19 @@ def test_whole_deals_agree_with_the_oracle(reward: Any) -> None:
     rng = Random(5)
     for _ in range(12):
         fields = oracle.random_rules(rng)
-        follow(hearts_v0.env(Rules.from_dict(fields), reward=reward), fields, rng)
+        follow(hearts_v0.env(Rules.from_dict(fields), reward=reward, deal_id_in_info=True), fields, rng)
 
 
 @pytest.mark.parametrize("fields", [{"target": 60}, {"num_players": 2, "target": 40}, {"teams": "fixed", "target": 60}])
 def test_whole_games_agree_with_the_oracle(fields: dict[str, Any]) -> None:
-    env = hearts_v0.env(Rules.from_dict(fields), "game", reward="tricks")
+    env = hearts_v0.env(Rules.from_dict(fields), "game", reward="tricks", deal_id_in_info=True)
     assert follow(env, fields, Random(6), "game") > 1
 
 
 def test_a_game_replays_as_match_play_deals_it() -> None:
     """The same deal id gives the same later deals, so a match can be looked at turn by turn."""
     agent, rules = make("random"), Rules(target=40)
-    env = hearts_v0.env(rules, "game", on_illegal="raise")
+    env = hearts_v0.env(rules, "game", on_illegal="raise", deal_id_in_info=True)
     ids: list[int] = []
     play(rules, [agent], [0] * 4, [123], games=True, on_deals=lambda deals: ids.extend(deals.deal_ids.tolist()))
     env.reset(options={"deal_id": 123})
@@ -265,9 +265,9 @@ def test_the_mask_is_where_it_should_be_and_only_the_seat_to_act_has_one(mask_in
 
 def test_infos_have_the_same_numeric_keys_at_every_step() -> None:
     """So that libraries can make tensors of them; the names of legal actions are there for who asks."""
-    env = hearts_v0.env("target=30", "game", mask_in="info")
+    env = hearts_v0.env("target=30", "game", mask_in="info", deal_id_in_info=True)
     env.reset(seed=6)
-    keys = ["points", "scores", "deal_id", "deal_no", "phase", "action_mask"]
+    keys = ["points", "scores", "deal_no", "phase", "deal_id", "action_mask"]
     while env.agents:
         for info in env.infos.values():
             assert list(info) == keys
@@ -364,7 +364,8 @@ def test_the_global_state_tells_who_holds_what() -> None:
 
 
 def test_a_seed_fixes_this_and_all_following_deals() -> None:
-    one, two = hearts_v0.env(), hearts_v0.env("omnibus", "game", on_illegal="random")
+    one = hearts_v0.env(deal_id_in_info=True)
+    two = hearts_v0.env("omnibus", "game", on_illegal="random", deal_id_in_info=True)
     ids = []
     for env in (one, two):
         env.reset(seed=11)
@@ -380,16 +381,16 @@ def test_a_seed_fixes_this_and_all_following_deals() -> None:
 
 def test_without_a_seed_each_environment_has_deals_of_its_own() -> None:
     np.random.seed(0)  # noqa: NPY002  the global generator must not matter
-    first = hearts_v0.env()
+    first = hearts_v0.env(deal_id_in_info=True)
     first.reset()
     np.random.seed(0)  # noqa: NPY002
-    second = hearts_v0.env()
+    second = hearts_v0.env(deal_id_in_info=True)
     second.reset()
     assert first.infos["seat_0"]["deal_id"] != second.infos["seat_0"]["deal_id"]
 
 
 def test_reset_options_give_an_exact_start() -> None:
-    env = hearts_v0.env("moon=auto", "game")
+    env = hearts_v0.env("moon=auto", "game", deal_id_in_info=True)
     env.reset(options={"deal_id": np.int64(77), "deal_no": 3, "scores": (1, 2, 3, -4), "no such option": 1})
     info = env.infos["seat_0"]
     assert (info["deal_id"], info["deal_no"], info["scores"], info["phase"]) == (77, 3, [1, 2, 3, -4], PLAY)

@@ -127,6 +127,16 @@ def test_a_parameter_that_cannot_be_is_refused_with_the_choices(
 
 
 @every_kind
+def test_the_deal_id_which_tells_all_hands_is_in_the_infos_only_when_asked_for(kind: type[Kind]) -> None:
+    for asked in (False, True):
+        face = kind(deal_id_in_info=asked)
+        face.begin(options={"deal_id": 3})
+        assert {int(sight.info.get("deal_id", -2)) for sight in face.sights} == {3 if asked else -2}
+        for sights in face.episode(Random(1)):
+            assert {"deal_id" in sight.info for sight in sights} == {asked}
+
+
+@every_kind
 def test_before_reset_every_call_says_so(kind: type[Kind]) -> None:
     env = kind(render_mode="ansi").env
     for call in ("step", "render"):

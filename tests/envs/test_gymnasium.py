@@ -183,7 +183,7 @@ def until_an_end(env: HeartsVectorEnv) -> tuple[Any, ...]:
 
 
 def test_next_step_ignores_the_action_after_the_end_and_begins_a_new_episode() -> None:
-    env = tables()
+    env = tables(deal_id_in_info=True)
     _, _, over, _, infos = until_an_end(env)
     assert over.any()
     assert not over.all()
@@ -200,7 +200,8 @@ def test_next_step_ignores_the_action_after_the_end_and_begins_a_new_episode() -
 
 @pytest.mark.parametrize("mask_in", ["info", "observation"])
 def test_same_step_tells_how_the_episode_ended_and_shows_the_next(mask_in: Any) -> None:
-    env, twin = tables(autoreset_mode="SameStep", mask_in=mask_in), tables(autoreset_mode="Disabled", mask_in=mask_in)
+    options: Any = {"mask_in": mask_in, "deal_id_in_info": True}
+    env, twin = tables(autoreset_mode="SameStep", **options), tables(autoreset_mode="Disabled", **options)
     seen, _, over, _, infos = until_an_end(env)
     theirs, _, their_over, _, told = until_an_end(twin)
     assert (over == their_over).all()
@@ -224,7 +225,7 @@ def test_same_step_tells_how_the_episode_ended_and_shows_the_next(mask_in: Any) 
 
 
 def test_disabled_waits_for_a_reset_of_just_these_tables() -> None:
-    env = tables(autoreset_mode="Disabled")
+    env = tables(autoreset_mode="Disabled", deal_id_in_info=True)
     seen, _, over, _, infos = until_an_end(env)
     with pytest.raises(EnvError, match=r"is over: call reset\(options=\{'reset_mask': done\}\)"):
         env.step(lowest(infos["action_mask"]))

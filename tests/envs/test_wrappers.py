@@ -122,7 +122,7 @@ def test_rules_are_drawn_anew_for_each_episode_and_spaces_stay() -> None:
 def test_a_seed_fixes_the_rules_and_deals_of_all_episodes() -> None:
     seen = []
     for _ in range(2):
-        env = SampleRules(growing, num_players=6)
+        env = SampleRules(growing, num_players=6, deal_id_in_info=True)
         env.reset(seed=11)
         episodes = []
         for _ in range(5):
