@@ -15,7 +15,7 @@ from hearts_env.game.rules import Rules, RulesError
 
 if TYPE_CHECKING:
     from hearts_env import hearts_v0, testing
-    from hearts_env.cards import CardError
+    from hearts_env.cards import ActionTypeError, CardError
     from hearts_env.envs.make import make
     from hearts_env.envs.options import EnvError
     from hearts_env.executor import ExecutorError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hearts_env.text.record import RecordError
 
 __all__ = [
+    "ActionTypeError",
     "Agent",
     "CardError",
     "EnvError",
@@ -59,7 +60,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "hearts_env.cards": ("CardError",),
+    "hearts_env.cards": ("ActionTypeError", "CardError"),
     "hearts_env.envs.make": ("make",),
     "hearts_env.envs.options": ("EnvError",),
     "hearts_env.executor": ("ExecutorError",),

@@ -7,6 +7,7 @@ numpy arrays of any shape; a set is held in int64, which has room for the two mo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,6 +82,62 @@ _SUIT_SIGNS = str.maketrans("♣♧♦♢♥♡♠♤", "CCDDHHSS")
 SUIT_SIGNS = "♣♦♥♠"
 NOTHING = "-"
 """An empty hand, or a seat that has picked nothing."""
+
+
+# -- what an action may be: one rule for every door --------------------------------------------------------------------
+
+
+class ActionTypeError(TypeError, ValueError):
+    """An action that is neither a whole number nor an array of exactly one: a slip of type, and no illegal move."""
+
+
+def action_number(action: object) -> int:
+    """The number that an action is: a Python or numpy integer, or an array or tensor of exactly one integer.
+
+    Whether it is legal, or an action at all, is not asked here.  Raises ActionTypeError that names the type of anything
+    else: a bool, a float, text, None, an array of two.
+    """
+    if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
+        return int(action)
+    # An array's `item` is its only element, or an error.  numpy's other kinds, such as dates, have whole numbers too.
+    kind = getattr(getattr(action, "dtype", None), "kind", "i")
+    if hasattr(action, "item") and kind in "iu":
+        with suppress(ValueError, TypeError, RuntimeError):
+            number = action.item()
+            if type(number) is int:
+                return number
+    raise ActionTypeError(
+        f"action {action!r:.60}: must be a whole number, or an array of exactly one, not {_type_name(action)}"
+    )
+
+
+def action_numbers(actions: object, count: int, what: str = "actions must be") -> Ints:
+    """So many actions as int64 [count], each of them what `action_number` takes.
+
+    actions: an array or tensor of integers, [count] or [count, 1], or a list of actions.  what: the first words of the
+    message.  Raises ActionTypeError, for another number of them too.
+    """
+    if isinstance(actions, (list, tuple)):
+        numbers = map(action_number, actions)
+        # What 64 bits cannot hold names no action, and neither does what stands here in its place.
+        actions = np.array([min(max(number, -1), _NO_ACTION) for number in numbers], np.int64)
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu" or array.size != count or array.shape[:1] != (count,):
+        raise ActionTypeError(f"{what} {count} whole numbers, not {_type_name(actions)}")
+    return array.reshape(count).astype(np.int64, copy=False)
+
+
+_NO_ACTION = 2**62
+
+
+def _type_name(value: object) -> str:
+    """The type of a value, of an array its dtype and shape."""
+    if isinstance(value, np.generic) or not hasattr(value, "dtype"):
+        return type(value).__name__
+    return f"{value.dtype} {tuple(getattr(value, 'shape', ()))}"
+
+
+# -- sets of bits: one in a number -------------------------------------------------------------------------------------
 
 
 def card_set(cards: Iterable[int]) -> int:

@@ -1,7 +1,7 @@
 """The game as functions of its rules, over whole arrays of tables: what `import hearts_env` offers.
 
 Each takes Rules, or the CompiledRules that `compiled_rules` makes of them, which saves two microseconds a call.
-Nothing is checked here: an illegal action corrupts the table it is played at.  Shape letters are those of `game.state`.
+Legality is not checked here: an illegal action corrupts its table.  Shape letters are those of `game.state`.
 """
 
 from __future__ import annotations
@@ -75,6 +75,9 @@ def step(rules: Game, state: State, actions: Ints) -> None:
         rules: which game is played.
         state: N tables.
         actions: int64 [N], a member of `legal` each; read only where a deal is being played.
+
+    Raises:
+        ActionTypeError: unless there is a whole number for each table.
     """
     engine.step(compiled_rules(rules), state, actions)
 

@@ -70,7 +70,7 @@ class HeartsPufferEnv(PufferEnv):  # type: ignore[misc]
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Carry out an action at each table, int [N].  Infos: means over the episodes that are over, if any is."""
-        seen, rewards, self.terminals[:], self.truncations[:], told = self.envs.step(np.asarray(actions))
+        seen, rewards, self.terminals[:], self.truncations[:], told = self.envs.step(actions)
         self.observations[:] = seen
         self.rewards[:] = rewards / self.reward_unit
         infos = []

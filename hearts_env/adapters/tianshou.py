@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from hearts_env.adapters import MissingLibraryError
-from hearts_env.cards import Bools, Ints
+from hearts_env.cards import Bools, Ints, action_numbers
 from hearts_env.envs.learner_tables import check_one_learner, vector_options
 from hearts_env.envs.options import EnvError
 from hearts_env.envs.vector import HeartsVectorEnv
@@ -66,13 +66,15 @@ class HeartsTianshouEnv(BaseVectorEnv):  # type: ignore[misc]
     def step(self, action: Any, id: Any = None) -> Step:
         """Carry out an action, int [K], at each of the tables `id`, by default at all; what came of it there.
 
-        Raises EnvError before `reset`, and for a table whose episode is over.
+        Raises EnvError before `reset`, and for a table whose episode is over; ActionTypeError for anything but K whole
+        numbers.
         """
         rows, tables = self._rows(id), self.envs.tables
         if not self._begun or tables.over[rows].any():
             raise EnvError("step: a table has no episode that goes on: call reset() with its env_id first")
+        numbers = action_numbers(action, len(rows), "step: actions must be")
         actors = tables.seat[rows]
-        self.envs.act(rows, np.asarray(action).astype(np.int64))
+        self.envs.act(rows, numbers)
         observations, _ = self.envs.observe()
         return (
             self._shown(observations, rows),

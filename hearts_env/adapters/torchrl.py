@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from hearts_env.adapters import MissingLibraryError
-from hearts_env.cards import NUM_ACTIONS
+from hearts_env.cards import NUM_ACTIONS, action_numbers
 from hearts_env.envs.learner_tables import vector_options
 from hearts_env.envs.vector import HeartsVectorEnv
 
@@ -65,7 +65,8 @@ class HeartsTorchRLEnv(EnvBase):  # type: ignore[misc]
         tables = self.envs.tables
         rows, actors = np.arange(len(tables)), tables.seat.copy()
         alive = rows[~tables.over]
-        self.envs.act(alive, tensordict["action"].cpu().numpy()[alive].astype(np.int64))
+        actions = action_numbers(tensordict["action"].cpu(), len(tables), "step: actions must be")
+        self.envs.act(alive, actions[alive])
         shown = self._shown()
         paid = np.where(np.isin(rows, alive), tables.paid[rows, actors], 0.0)
         shown["reward"] = self._tensor(paid[:, None].astype(np.float32))

@@ -126,8 +126,9 @@ class HeartsAEC(SeatsEnv, AECEnv[str, Observation, int]):
     def step(self, action: int | None) -> None:
         """Carry out the action of `agent_selection`; None for a seat whose episode is over.
 
-        action: an int, a numpy integer or a 0-d array; anything else is an illegal action.
-        Raises EnvError before `reset` and after the end, IllegalActionError where `on_illegal` is "raise".
+        action: a whole number, or an array or tensor of exactly one.
+        Raises EnvError before `reset` and after the end, ActionTypeError for anything that is no whole number, and
+        IllegalActionError where `on_illegal` is "raise".
         """
         if not self.agents:
             raise self._out_of_order("step")

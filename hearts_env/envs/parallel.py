@@ -10,12 +10,12 @@ import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv
 
-from hearts_env.cards import NOOP, NUM_ACTIONS
+from hearts_env.cards import NOOP, NUM_ACTIONS, action_number
 from hearts_env.draw.picture import RENDER_MODES, RenderMode
 from hearts_env.envs.base import Mask, Observation
 from hearts_env.envs.options import EnvOptions, MaskIn, OnIllegal, checked_choice
 from hearts_env.envs.pettingzoo_base import SeatsEnv
-from hearts_env.envs.table import Info, refusal, whole_action
+from hearts_env.envs.table import Info, refusal
 from hearts_env.game.rewards import Episode, Reward, foul_reward
 from hearts_env.game.rulebook import legal_picks
 from hearts_env.game.rules import Rules
@@ -100,9 +100,9 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
     def step(self, actions: Mapping[str, Any]) -> Turn:
         """Carry out an action of every seat; a seat that is not to act may be left out.
 
-        actions: by seat, each an int, a numpy integer or a 0-d array; anything else is an illegal action.
+        actions: by seat, each a whole number, or an array or tensor of exactly one.
         When the episode is over, five empty dicts.  Raises EnvError before `reset` and for an unknown seat,
-        IllegalActionError where `on_illegal` is "raise".
+        ActionTypeError for anything that is no whole number, IllegalActionError where `on_illegal` is "raise".
         """
         self._check_begun("step")
         if not self.agents:
@@ -196,24 +196,22 @@ class HeartsParallel(SeatsEnv, ParallelEnv[str, Observation, int]):
 
     def _checked(self, actions: Mapping[str, Any]) -> tuple[list[int], list[int]]:
         """The actions to carry out in their order, illegal ones replaced where that is the policy, and who fouls."""
-        for agent in actions:
-            self._seat(agent)
+        given = {self._seat(agent): action_number(action) for agent, action in actions.items()}
         numbers, fouls = [], []
-        for seat, (agent, legal) in enumerate(zip(self.possible_agents, self._legal(), strict=True)):
+        for seat, legal in enumerate(self._legal()):
             acts = legal != ONLY_NOOP
-            action = actions.get(agent, None if acts else NOOP)
-            number = whole_action(action)
-            if number is None or number < 0 or not legal >> number & 1:
-                self._report(seat, action, legal)
+            number = given.get(seat, NOOP)
+            if not (0 <= number < SIZE and legal >> number & 1):
+                self._report(seat, number, legal)
                 if self.on_illegal == "terminate":
                     fouls.append(seat)
                 else:
                     number = self._replacement(legal, self._replacements) if acts else NOOP
-            if acts and number is not None:
+            if acts:
                 numbers.append(number)
         return numbers, fouls
 
-    def _report(self, seat: int, action: object, legal: int) -> None:
+    def _report(self, seat: int, action: int, legal: int) -> None:
         """Raise, or warn of, an illegal action as the policy has it."""
         if self.on_illegal == "random":
             return

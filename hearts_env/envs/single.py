@@ -117,8 +117,9 @@ class HeartsEnv(TableEnv, gymnasium.Env[Observation, Any]):  # type: ignore[misc
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out the learner's action and play on to its next decision.
 
-        action: an int, a numpy integer or a 0-d array; anything else is an illegal action.
-        Raises EnvError before `reset` and after the end, IllegalActionError where `on_illegal` is "raise".
+        action: a whole number, or an array or tensor of exactly one.
+        Raises EnvError before `reset` and after the end, ActionTypeError for anything that is no whole number, and
+        IllegalActionError where `on_illegal` is "raise".
         """
         self._check_begun("step")
         table, actor = self._table, self._seat

@@ -18,6 +18,7 @@ from hearts_env.cards import (
     CardError,
     Ints,
     Sets,
+    action_number,
     card_set,
     names_in,
     parse_card,
@@ -111,25 +112,14 @@ def refusal(
     """
     if allowed is None:
         allowed = int(legal(rules, state)[0])
-    shown = f"{action!r:.60}"
-    if isinstance(action, (int, np.integer)) and not isinstance(action, bool):
-        shown = str(action)
-        if 0 <= action < len(ACTION_NAMES):
-            shown += f" ({ACTION_NAMES[action]!r})"
+    number = action_number(action)
+    shown = str(number)[:60]
+    if 0 <= number < len(ACTION_NAMES):
+        shown += f" ({ACTION_NAMES[number]!r})"
     return IllegalActionError(
         f"illegal action {shown} by seat {state.turn[0]}{where}: legal are {' '.join(names_in(allowed))} "
         f"in {show_position(rules, state)}"
     )
-
-
-def whole_action(action: object) -> int | None:
-    """The number that `action` is (an int, a numpy integer or a 0-d array of one), or None for anything else."""
-    if isinstance(action, bool):
-        return None
-    try:
-        return operator.index(action)  # type: ignore[arg-type]
-    except TypeError:
-        return None
 
 
 class Info(dict[str, Any]):
@@ -248,9 +238,9 @@ class Table:
         return said
 
     def action(self, action: object) -> int | None:
-        """The legal action that `action` is (an int, a numpy integer or a 0-d array of one), or None."""
-        number = whole_action(action)
-        return number if number is not None and 0 <= number < NUM_ACTIONS and self.legal >> number & 1 else None
+        """The legal action that `action` is, see `cards.action_number`, or None.  Raises ActionTypeError."""
+        number = action_number(action)
+        return number if 0 <= number < NUM_ACTIONS and self.legal >> number & 1 else None
 
     def refusal(self, action: object) -> IllegalActionError:
         """The error that says why `action` is not legal here."""

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, bit, choose
+from hearts_env.cards import NUM_ACTIONS, Bools, Ints, Sets, action_numbers, bit, choose
 from hearts_env.draw.notebook import NOTHING_DEALT, show_html
 from hearts_env.draw.picture import RENDER_MODES, RenderMode, frame
 from hearts_env.envs.base import Mask, Observation, ObservingEnv
@@ -142,8 +142,8 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
     def step(self, actions: Any) -> Step:
         """Carry out the learner's action at each table, int [N], and play on to its next decision.
 
-        Raises EnvError before `reset`, for anything but N whole numbers, and with autoreset DISABLED where a table's
-        episode is over; IllegalActionError where `on_illegal` is "raise".
+        Raises ActionTypeError for anything but N whole numbers, see `cards.action_numbers`; EnvError before `reset`,
+        and with autoreset DISABLED where a table's episode is over; IllegalActionError where `on_illegal` is "raise".
         """
         tables, numbers = self.tables, self._numbers(actions)
         over, actors = tables.over, tables.seat.copy()
@@ -328,20 +328,16 @@ class HeartsVectorEnv(ObservingEnv, VectorEnv[Observation, Ints, NDArray[Any]]):
         }
 
     def _numbers(self, actions: Any) -> Ints:
-        """The actions as int64 [N].  Raises EnvError unless there is one for each table, and each can take one."""
+        """The actions as int64 [N].  Raises ActionTypeError unless there is one for each, EnvError if none is due."""
         self._check_begun("step")
-        numbers = np.asarray(actions)
-        if numbers.shape != (self.num_envs,) or not np.issubdtype(numbers.dtype, np.integer):
-            raise EnvError(
-                f"step: actions must be {self.num_envs} whole numbers, one a table, not {numbers.dtype} {numbers.shape}"
-            )
+        numbers = action_numbers(actions, self.num_envs, "step: actions must be")
         over = self.tables.over
         if self.autoreset_mode == AutoresetMode.DISABLED and over.any():
             raise EnvError(
                 f"step: the episode of table {int(np.argmax(over))} is over: call "
                 "reset(options={'reset_mask': done}), or let autoreset_mode do it"
             )
-        return numbers.astype(np.int64)
+        return numbers
 
     def _rows_to_reset(self, options: Mapping[str, Any] | None) -> Ints:
         mask = options.get("reset_mask") if isinstance(options, Mapping) else None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hearts_env import cards
-from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets
+from hearts_env.cards import NUM_CARDS, Bools, Bytes, Ints, Sets, action_numbers
 from hearts_env.executor import in_threads, override, provide
 from hearts_env.fast import encode as encode_kernels
 from hearts_env.fast import jit
@@ -117,13 +117,11 @@ def legal(rules: CompiledRules, state: State) -> Sets:
 def step(rules: CompiledRules, state: State, actions: Ints) -> None:
     """Carry out one legal action at every table whose deal is not over; compiled form of `engine.step`.
 
-    Changes `state`.  Raises IndexError for an action that is no action of the phase, ValueError for actions of another
-    shape.
+    Changes `state`.  Raises IndexError for an action that is no action of the phase, ActionTypeError unless there is a
+    whole number for each table.
     """
     size = len(state)
-    if actions.shape != (size,):
-        raise ValueError(f"actions have shape {actions.shape}: must be one for each table, ({size},)")
-    actions = np.ascontiguousarray(actions, np.int64)
+    actions = np.ascontiguousarray(action_numbers(actions, size))
 
     def some(rows: slice) -> int:
         part = some_tables(state, rows)

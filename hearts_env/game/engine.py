@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hearts_env.cards import MOON_CHOICES, NO_CARD, NO_SEAT, NO_SUIT, NUM_CARDS, Bools, Ints, Sets, bit
+from hearts_env.cards import MOON_CHOICES, NO_CARD, NO_SEAT, NO_SUIT, NUM_CARDS, Bools, Ints, Sets, action_numbers, bit
 from hearts_env.executor import executed
 from hearts_env.game import rulebook
 from hearts_env.game.compiled_rules import CompiledRules
@@ -168,8 +168,10 @@ def legal(rules: CompiledRules, state: State) -> Sets:
 def step(rules: CompiledRules, state: State, actions: Ints) -> None:
     """Carry out one legal action at every table whose deal is not over; the others ignore theirs.  Changes `state`.
 
-    actions: int64 [N]: a card to pick or to play, or ADD or SUBTRACT.
+    actions: int64 [N]: a card to pick or to play, or ADD or SUBTRACT.  Raises ActionTypeError unless there is a whole
+    number for each table.
     """
+    actions = action_numbers(actions, len(state))
     phases = state.phase.copy()
     for phase, act in ((PLAY, _play), (PASS, _pick), (MOON, score)):
         rows = _within(ALL, phases == phase)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, bit, members, names_in
+from hearts_env.cards import ACTION_NAMES, NUM_ACTIONS, Bools, Ints, action_numbers, bit, members, names_in
 from hearts_env.executor import executed, override
 from hearts_env.game.compiled_rules import CompiledRules
 from hearts_env.game.random_play import salted, unit
@@ -119,7 +119,7 @@ def ask(agents: Sequence[Agent], agent_of: NDArray[np.integer], seen: View, on_a
     """Ask each agent, once, for the actions of its own views, and check them; int64 [N].
 
     agent_of: [N], an index into `agents` for each view.  on_asked: is told of each agent that was asked.
-    Raises IllegalActionError.
+    Raises ActionTypeError and IllegalActionError, both ValueErrors.
     """
     actions = np.empty(len(seen), np.int64)
     for index in np.unique(agent_of):
@@ -127,23 +127,22 @@ def ask(agents: Sequence[Agent], agent_of: NDArray[np.integer], seen: View, on_a
         part = seen if len(mine) == len(seen) else seen.take(mine)
         failures = getattr(agents[index], "failures", 0)
         start = time.perf_counter()
-        given = np.asarray(agents[index].act(part))
+        given = agents[index].act(part)
         seconds = time.perf_counter() - start
         if on_asked:
             on_asked(index, len(mine), seconds, getattr(agents[index], "failures", 0) - failures)
-        check_actions(part, given, agents[index].name)
-        actions[mine] = given
+        actions[mine] = check_actions(part, given, agents[index].name)
     return actions
 
 
-def check_actions(seen: View, actions: NDArray[np.integer], name: str) -> None:
-    """Raise IllegalActionError unless there is one legal action for each view.  name: the agent's, for the message."""
-    if actions.shape != seen.seat.shape or not np.issubdtype(actions.dtype, np.integer):
-        raise IllegalActionError(
-            f"agent {name!r} must return {len(seen)} whole numbers, not {actions.dtype} {actions.shape}"
-        )
+def check_actions(seen: View, given: object, name: str) -> Ints:
+    """The actions that an agent has given, int64 [N], once they are checked.  name: the agent's, for the message.
+
+    Raises ActionTypeError unless there is a whole number for each view, IllegalActionError unless each is legal.
+    """
+    actions = action_numbers(given, len(seen), f"agent {name!r} must return")
     within = (actions >= 0) & (actions < NUM_ACTIONS)
-    fine = within & ((bit(np.where(within, actions, 0).astype(np.int64)) & seen.legal) != 0)
+    fine = within & ((bit(np.where(within, actions, 0)) & seen.legal) != 0)
     if not fine.all():
         row = int(np.argmin(fine))
         action = int(actions[row])
@@ -152,6 +151,7 @@ def check_actions(seen: View, actions: NDArray[np.integer], name: str) -> None:
             f"illegal action {action}{named} by agent {name!r} in seat {seen.seat[row]}: "
             f"legal are {' '.join(names_in(seen.legal[row]))}; its hand is {' '.join(names_in(seen.hand[row]))}"
         )
+    return actions
 
 
 @runtime_checkable

@@ -91,15 +91,14 @@ class _Watched:
     def _asked(self, agent: Agent, view: View) -> Ints:
         """The agent's actions, once they are checked."""
         before, generators = view.take(slice(None)), _process_generators()
-        actions = np.asarray(agent.act(view))
+        given = agent.act(view)
         changed = _differences(view, before)
         self._contract.require(not changed, f"act has written to its view: {', '.join(changed)}")
         self._contract.require(
             generators == _process_generators(),
             "act has drawn from or seeded a random generator of the process: see hearts_env.match.agent.uniform",
         )
-        check_actions(before, actions, self.name)
-        return actions
+        return check_actions(before, given, self.name)
 
     def _ask_again(self, view: View, actions: Ints) -> None:
         """Ask for the same decisions in other batches."""

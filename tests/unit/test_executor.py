@@ -143,7 +143,7 @@ def test_what_is_out_of_range_is_refused_before_it_is_used_as_an_index() -> None
             step(rules, state, np.array([int(choose(legal(rules, state), np.zeros(2))[0]), 52]))
         with pytest.raises(IndexError, match="seat 4 at table 1"):
             view(rules, state, [3, 4])
-        with pytest.raises(ValueError, match="actions have shape"):
+        with pytest.raises(ValueError, match="actions must be"):
             step(rules, state, np.array([1]))
 
 
